@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+#   make            gate, server, bootgatectl and mkimage, into build/bin
+#   make check      everything that must pass before a commit
+#   make help       the other targets
+#
+# V=1 shows the commands, WERROR=1 (or CI=true) makes warnings errors.
+
+VERSION := 0.1.0
+BUILD := build
+# Firmware logs and certificates of real machines; tests use them when there.
+CORPUS ?= ../shared/corpus
+DESTDIR ?=
+PREFIX ?= /usr
+JOBS ?= $(shell nproc)
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+CLANG_TIDY ?= clang-tidy
+Q := $(if $(V),,@)
+# $(call say,CC,src/base/bytes.c)
+say = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)')
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+
+-include deps/deps.mk
+include src/src.mk
+include tests/tests.mk
+-include image/image.mk
+
+.PHONY: all
+all: gate server ctl $(if $(wildcard image/image.mk),mkimage) ## gate, server, ctl, mkimage
+
+.PHONY: docs
+docs: docs/reasons.md ## generated documentation
+docs/reasons.md: docs/make-reasons src/base/reason.def
+	$(call say,DOC,$@)
+	$(Q)docs/make-reasons src/base/reason.def >$@
+
+.PHONY: install
+install: all ## into $(DESTDIR)$(PREFIX)
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(INSTALL_BIN)
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/sbin $(INSTALL_SBIN)
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/bootgate $(GATE)
+	$(if $(INSTALL_MAN8),install -D -m 644 -t \
+		$(DESTDIR)$(PREFIX)/share/man/man8 $(INSTALL_MAN8))
+	$(if $(INSTALL_MAN5),install -D -m 644 -t \
+		$(DESTDIR)$(PREFIX)/share/man/man5 $(INSTALL_MAN5))
+
+INSTALL_BIN = $(CTL)
+INSTALL_SBIN = $(SERVER)
+INSTALL_MAN5 := $(wildcard docs/*.5)
+INSTALL_MAN8 := $(wildcard docs/*.8)
+
+.PHONY: clean
+clean: ## removes build/ (the cache of deps stays)
+	rm -rf $(BUILD)
+
+.PHONY: help
+help:
+	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
+		sort | awk -F '\t' '{ printf "  %-12s %s\n", $$1, $$2 }'
