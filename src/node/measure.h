@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gate's own log and the registers it describes: an event is appended to
+ * the log first, then extended into every active bank; a failed extend is
+ * final for this boot.
+ */
+#ifndef BOOTGATE_NODE_MEASURE_H
+#define BOOTGATE_NODE_MEASURE_H
+
+#include "base/bytes.h"
+#include "node/tpm.h"
+
+/* Registers of the gate, fixed per build (design section 3). */
+#define PCR_FACTS 8u
+#define PCR_DECISION 14u
+
+struct measure {
+	struct tpm *tpm;
+	struct tpm_banks banks;
+	struct blob log;		/* TCG crypto-agile, header included */
+	bool capped;
+};
+
+/*
+ * Starts the log. R_TPM_REGISTER_USED unless PCR 8, 14 (and 15) are at reset
+ * in every active bank.
+ */
+enum reason measure_begin(struct measure *m, struct tpm *tpm) must_check;
+void measure_free(struct measure *m);
+/* EV_EVENT_TAG with this tag and data (facts.h) into pcr. */
+enum reason measure_event(struct measure *m, unsigned pcr, uint32_t tag, struct bytes data) must_check;
+/* Text fact, escaped; NULL is written as `unavailable`. */
+enum reason measure_fact(struct measure *m, uint32_t tag, const char *text) must_check;
+/*
+ * The cap of both registers: the fixed event (R_OK) or `failed: <reason>`.
+ * Done once; later calls do nothing.
+ */
+enum reason measure_cap(struct measure *m, enum reason why) must_check;
+
+#endif
