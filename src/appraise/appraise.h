@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judgement over bytes: evidence, session, node record, references and
+ * policy in; findings and vectors out. No I/O, no clock, no database.
+ */
+#ifndef BOOTGATE_APPRAISE_APPRAISE_H
+#define BOOTGATE_APPRAISE_APPRAISE_H
+
+#include "format/evidence.h"
+#include "format/explanation.h"
+#include "format/policy.h"
+#include "format/reference.h"
+#include "format/tpm.h"
+#include "format/verdict.h"
+
+/* What the server knows of this session before it looks at the evidence. */
+struct session {
+	enum stage stage;
+	uint8_t nonce[NONCE_LEN];
+	struct pcr_selection selection;	/* asked for */
+	uint8_t ak_name[AK_NAME_LEN];
+};
+
+/* TPM clock on record from the last quote that verified. */
+struct clock_record {
+	bool known;
+	uint64_t clock;
+	uint32_t reset_count;
+	uint32_t restart_count;
+	uint64_t firmware_version;
+};
+
+struct quote_checked {
+	struct tpm_attest attest;	/* views into the evidence */
+	struct claims claims;		/* large: allocate it */
+	uint8_t claims_digest[SHA256_LEN];
+};
+
+/*
+ * The fixed checks of a quote in the fixed order (docs/protocol.md, "What the
+ * server checks"). Decodes the claims too. Any reason but R_OK: nothing of
+ * this evidence is authentic, and nothing else of it may be looked at.
+ */
+enum reason quote_check(struct bytes evidence, enum quote_domain domain,
+			const struct session *session, struct quote_checked *ret) must_check;
+/* The parts of it that need no claims: for the signer and for offline use. */
+enum reason quote_signature_check(struct bytes ak_public, struct bytes attest,
+				  struct bytes signature) must_check;
+
+/* Findings over authentic evidence of stage gate. */
+struct appraisal {
+	struct explanation explanation;
+	size_t submod_count;
+	struct verdict_submod submod[VERDICT_SUBMODS_MAX];
+	int8_t status;
+	enum directive directive;	/* admit, hold or refuse; no image chosen here */
+	struct clock_record clock;	/* for the record */
+};
+
+enum reason appraise(const struct quote_checked *q, const struct session *session,
+		     const struct clock_record *clock, const struct reference_set *refs,
+		     const struct policy *policy, struct appraisal *ret) must_check;
+
+/* Receipt: same state as at attest, PCR 14 holds the decision and no cap. */
+struct receipt_expected {
+	struct session session;		/* nonce is not used */
+	uint8_t verdict_digest[SHA256_LEN];
+	uint8_t manifest_digest[SHA256_LEN];
+	struct artifact_digests {
+		uint8_t kernel[SHA256_LEN];
+		uint8_t initrd[SHA256_LEN];
+	} image;
+	/* The quoted state at attest: registers other than 14 must be equal. */
+	const struct pcr_values *values;
+	uint32_t reset_count, restart_count;
+	struct bytes ak_public;
+};
+enum reason receipt_check(struct bytes evidence, const struct receipt_expected *x,
+			  struct explanation *ret) must_check;
+
+/* Continuity: PCR 0-8 and 14 equal to the receipt plus the cap. */
+struct continuity_expected {
+	struct session session;
+	const struct pcr_values *receipt_values;
+	uint32_t reset_count, restart_count;
+};
+enum reason continuity_check(struct bytes evidence, const struct continuity_expected *x,
+			     struct quote_checked *ret) must_check;
+
+/*
+ * Splits authentic logs into components and makes one staged variant of
+ * each, as `source`.
+ */
+enum reason component_learn(const struct quote_checked *q, const char *source,
+			    struct reference_set *ret) must_check;
+
+#endif
