@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The database. Only the ledger uses it. A transaction is open from
+ * store_begin to store_commit; what is inside reaches the disk (WAL,
+ * synchronous=FULL) before store_commit returns, and no answer that depends
+ * on it leaves before. PostgreSQL may stand behind the same calls one day.
+ */
+#ifndef BOOTGATE_SERVER_STORE_H
+#define BOOTGATE_SERVER_STORE_H
+
+#include "appraise/appraise.h"
+#include "format/protocol.h"
+
+struct store;
+
+#define STORE_SCHEMA 1
+
+/*
+ * Opens or makes DIR/bootgate.db. R_STORE_NEWER for a newer schema; an older
+ * one is migrated in one transaction, after a copy next to the file.
+ */
+enum reason store_open(const char *path, struct store **ret) must_check;
+void store_close(struct store **s);
+
+enum reason store_begin(struct store *s) must_check;
+enum reason store_commit(struct store *s) must_check;
+void store_rollback(struct store *s);
+/* Undoes one request of a shared transaction. */
+enum reason store_savepoint(struct store *s) must_check;
+enum reason store_release(struct store *s, bool keep) must_check;
+
+enum node_state { NODE_PENDING = 0, NODE_ENROLLED = 1, NODE_REVOKED = 2, NODE_RETIRED = 3, NODE_STATE_MAX };
+const char *node_state_name(enum node_state s);
+
+struct node {
+	uint8_t id[SHA256_LEN];		/* SHA-256 of the first EK's name */
+	uint8_t ak_name[AK_NAME_LEN];
+	uint8_t ak_public[LIMIT_TPM_PUBLIC];
+	uint32_t ak_public_len;
+	enum node_state state;
+	char label[64];			/* "" for none */
+	char basis[128];		/* "operator uid 0 root", "EK list papers.csv" */
+	char peer[64];			/* address it enrolled from */
+	int64_t created, approved, seen;
+	struct pcr_selection implemented;	/* banks of its TPM */
+	struct clock_record clock;
+	bool ask_enrol;			/* firmware of the TPM changed: banks again */
+	enum directive last_directive;
+	char last_reason[64];
+	uint64_t verdicts;
+};
+
+enum reason store_node_by_ak(struct store *s, const uint8_t ak_name[AK_NAME_LEN], struct node *ret) must_check;
+/* By EK name: every EK of a node is an alias of its record. */
+enum reason store_node_by_ek(struct store *s, struct bytes ek_name, struct node *ret) must_check;
+/* By id, a unique prefix of its hex (8 or more), or label: R_STORE_NOT_FOUND, R_STORE_AMBIGUOUS. */
+enum reason store_node_find(struct store *s, const char *name, struct node *ret) must_check;
+enum reason store_node_add(struct store *s, const struct node *n) must_check;
+enum reason store_node_update(struct store *s, const struct node *n) must_check;
+enum reason store_node_count(struct store *s, enum node_state state, uint64_t *ret) must_check;
+enum reason store_node_each(struct store *s, enum reason (*f)(void *ctx, const struct node *n), void *ctx) must_check;
+struct node_ek {
+	uint8_t name[2 + DIGEST_MAX];
+	uint32_t name_len;
+	bool has_certificate;
+	uint8_t certificate_digest[SHA256_LEN];
+	uint8_t spki_digest[SHA256_LEN];
+};
+enum reason store_node_ek_add(struct store *s, const uint8_t node_id[SHA256_LEN], const struct node_ek *ek) must_check;
+enum reason store_node_ek_each(struct store *s, const uint8_t node_id[SHA256_LEN],
+			       enum reason (*f)(void *ctx, const struct node_ek *ek), void *ctx) must_check;
+
+/* EKs that came another way: delivery papers, bulk list. Any field may be empty. */
+struct listed_ek {
+	uint8_t certificate_digest[SHA256_LEN];
+	uint8_t spki_digest[SHA256_LEN];
+	uint8_t name[2 + DIGEST_MAX];
+	uint32_t name_len;
+	bool has_certificate, has_spki;
+	char label[64];
+	char list[64];			/* name of the list */
+};
+enum reason store_listed_add(struct store *s, const struct listed_ek *e) must_check;
+enum reason store_listed_find(struct store *s, const struct node_ek *ek, struct listed_ek *ret) must_check;
+
+/*
+ * Attestation: the nonce is recorded with the evidence digest in the
+ * transaction that records the verdict. R_SESSION_REPLAYED when the nonce
+ * stands there with other evidence; with the same, the stored one is given.
+ */
+struct attestation {
+	uint8_t nonce[NONCE_LEN];
+	uint8_t evidence_digest[SHA256_LEN];
+	uint8_t node_id[SHA256_LEN];
+	uint8_t ak_name[AK_NAME_LEN];
+	enum stage stage;
+	int64_t time;
+	enum directive directive;
+	char reason[64];
+	struct bytes verdict;		/* views: valid until the next call */
+	uint8_t verdict_digest[SHA256_LEN];
+	bool has_manifest;
+	uint8_t manifest_digest[SHA256_LEN];
+	struct bytes explanation;
+	struct pcr_values values;
+	struct clock_record clock;
+	struct pcr_selection selection;
+	bool receipt;			/* a receipt is stored */
+	struct pcr_values receipt_values;
+};
+enum reason store_attestation_add(struct store *s, const struct attestation *a, struct bytes evidence) must_check;
+enum reason store_attestation_by_nonce(struct store *s, const uint8_t nonce[NONCE_LEN], struct attestation *ret) must_check;
+enum reason store_attestation_by_verdict(struct store *s, const uint8_t digest[SHA256_LEN], struct attestation *ret) must_check;
+/* The n-th newest of a node, 0 the newest. */
+enum reason store_attestation_of_node(struct store *s, const uint8_t node_id[SHA256_LEN], unsigned n, struct attestation *ret) must_check;
+enum reason store_evidence(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret) must_check;
+enum reason store_receipt_add(struct store *s, const uint8_t verdict_digest[SHA256_LEN],
+			      const struct pcr_values *values, struct bytes body) must_check;
+
+/* Reference variants. */
+enum reason store_variant_add(struct store *s, const struct reference_variant *v, uint64_t *ret_id) must_check;
+enum reason store_variant_state(struct store *s, uint64_t id, enum variant_state state) must_check;
+enum reason store_variant_get(struct store *s, uint64_t id, struct blob *ret) must_check;
+enum reason store_variant_each(struct store *s, bool live_only,
+			       enum reason (*f)(void *ctx, struct bytes encoded), void *ctx) must_check;
+
+/* Manifests, and which image a node gets. target: "*" or a node id in hex. */
+struct stored_manifest {
+	uint8_t digest[SHA256_LEN];
+	char line[64], version[64];
+	enum purpose purpose;
+	uint32_t security_version;
+	int64_t added;
+};
+enum reason store_manifest_add(struct store *s, const struct stored_manifest *m, struct bytes body) must_check;
+enum reason store_manifest_body(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret) must_check;
+enum reason store_manifest_find(struct store *s, const char *name, struct stored_manifest *ret) must_check;
+enum reason store_manifest_each(struct store *s, enum reason (*f)(void *ctx, const struct stored_manifest *m), void *ctx) must_check;
+enum reason store_select(struct store *s, const char *target, enum purpose p, const uint8_t digest[SHA256_LEN]) must_check;
+enum reason store_selected(struct store *s, const uint8_t node_id[SHA256_LEN], enum purpose p, uint8_t ret[SHA256_LEN]) must_check;
+
+/* Policy: versions are kept, the newest is in force. */
+enum reason store_policy_add(struct store *s, struct bytes policy, uint32_t *ret_version) must_check;
+enum reason store_policy(struct store *s, struct blob *ret) must_check;
+
+/* Failures that gates report: unproven, capped in number. */
+struct stored_failure {
+	int64_t time;
+	char peer[64], reason[64], step[32];
+	bool has_ak_name;
+	uint8_t ak_name[AK_NAME_LEN];
+	struct bytes log;
+};
+enum reason store_failure_add(struct store *s, const struct stored_failure *f) must_check;
+enum reason store_failure_each(struct store *s, unsigned newest,
+			       enum reason (*f)(void *ctx, const struct stored_failure *f), void *ctx) must_check;
+
+/*
+ * Audit: a hash chain. hash = SHA-256(previous hash || canonical row), as
+ * docs/protocol.md says. Written in the transaction of what it tells.
+ */
+struct audit_row {
+	uint64_t number;
+	int64_t time;
+	char actor[64];			/* "gate", "uid 0 root" */
+	char action[32];		/* "node.approve", "verdict" */
+	char target[80];		/* node id, variant id ... */
+	char reason[64];		/* reason name, or "" */
+	char detail[200];
+	uint8_t hash[SHA256_LEN];
+};
+/* number and hash are filled in. */
+enum reason store_audit_add(struct store *s, struct audit_row *row) must_check;
+enum reason store_audit_each(struct store *s, uint64_t from, unsigned limit,
+			     enum reason (*f)(void *ctx, const struct audit_row *row), void *ctx) must_check;
+/* Walks the whole chain. R_STORE_IO at the first row that does not fit. */
+enum reason store_audit_verify(struct store *s, uint64_t *ret_rows) must_check;
+
+#endif
