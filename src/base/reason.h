@@ -11,6 +11,14 @@
 
 #include <stdbool.h>
 
+/*
+ * Both define access(2)'s R_OK as 4. They are read here, before it is undone,
+ * so that no later include brings it back. Use F_OK, or open the file.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+#undef R_OK
+
 enum reason {
 	R_OK = 0,
 #define REASON(symbol, name, class, sentence, remedy) symbol,
