@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SMBIOS (DMTF DSP0134) as firmware leaves it and sysfs shows it: the entry
+ * point (2.x or 3.x) and the table of structures. Only what is asked for is
+ * decoded; all views point into the bytes that were read.
+ */
+#ifndef BOOTGATE_FORMAT_SMBIOS_H
+#define BOOTGATE_FORMAT_SMBIOS_H
+
+#include "base/bytes.h"
+
+#define SMBIOS_BIOS 0u
+#define SMBIOS_SYSTEM 1u
+#define SMBIOS_BOARD 2u
+#define SMBIOS_CHASSIS 3u
+#define SMBIOS_CPU 4u
+#define SMBIOS_END 127u
+
+#define SMBIOS_TABLE_MAX (1u << 20)
+#define SMBIOS_STRUCTURES_MAX 16384u
+
+struct smbios_entry {
+	uint8_t major, minor;
+	uint32_t table_size;		/* 2.x: exact; 3.x: at most */
+	uint32_t structures;		/* 3.x: 0, not stated */
+};
+
+/*
+ * Anchor, length and checksum: R_FORMAT_TYPE for another anchor,
+ * R_FORMAT_RANGE, R_FORMAT_TRUNCATED. Bytes behind the entry are ignored.
+ */
+enum reason smbios_entry_read(struct bytes in, struct smbios_entry *ret) must_check;
+
+struct smbios_structure {
+	uint8_t type;
+	uint16_t handle;
+	struct bytes formatted;		/* header included: offsets are the standard's */
+	struct bytes strings;		/* without the last two NUL */
+};
+
+/* The structures one by one. */
+struct smbios_table {
+	struct cursor rest;
+	uint32_t count;
+	uint32_t limit;			/* structures the entry point names, 0: none */
+	bool ended;
+};
+enum reason smbios_table_open(const struct smbios_entry *entry, struct bytes table,
+			      struct smbios_table *ret) must_check;
+/*
+ * The next one; ret_end is true, and ret unchanged, behind the last (type
+ * 127, the stated number, or the end of the table).
+ */
+enum reason smbios_next(struct smbios_table *t, struct smbios_structure *ret,
+			bool *ret_end) must_check;
+
+/* The text whose number stands at this offset; none (n = 0) when there is none. */
+struct bytes smbios_text(const struct smbios_structure *s, size_t offset);
+/* The byte at this offset; false when the structure is too short. */
+bool smbios_byte(const struct smbios_structure *s, size_t offset, uint8_t *ret);
+
+/* What the gate wants to know; none (n = 0) where firmware does not say. */
+struct smbios {
+	struct smbios_entry entry;
+	struct bytes bios_vendor, bios_version, bios_date;
+	struct bytes system_vendor, system_product, system_version, system_serial;
+	struct bytes system_uuid;	/* 16 bytes as they stand */
+	struct bytes board_vendor, board_product, board_version, board_serial;
+	struct bytes chassis_serial;
+	struct bytes cpu_version;	/* of the first populated socket */
+	uint32_t cpu_sockets;		/* populated ones */
+};
+
+/* Of several structures of one type the first counts. */
+enum reason smbios_read(struct bytes entry, struct bytes table, struct smbios *ret) must_check;
+
+/* 8-4-4-4-12 in the byte order that the SMBIOS version asks for; NUL-terminated. */
+#define SMBIOS_UUID_TEXT 37u
+void smbios_uuid_text(const struct smbios_entry *entry, const uint8_t uuid[16],
+		      char ret[SMBIOS_UUID_TEXT]);
+
+#endif
