@@ -115,6 +115,7 @@ enum reason store_attestation_by_verdict(struct store *s, const uint8_t digest[S
 enum reason store_attestation_of_node(struct store *s, const uint8_t node_id[SHA256_LEN], unsigned n, struct attestation *ret) must_check;
 enum reason store_evidence(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret) must_check;
 enum reason store_receipt_add(struct store *s, const uint8_t verdict_digest[SHA256_LEN],
+			      int64_t time,
 			      const struct pcr_values *values, struct bytes body) must_check;
 
 /* Reference variants. */
@@ -173,7 +174,7 @@ struct audit_row {
 enum reason store_audit_add(struct store *s, struct audit_row *row) must_check;
 enum reason store_audit_each(struct store *s, uint64_t from, unsigned limit,
 			     enum reason (*f)(void *ctx, const struct audit_row *row), void *ctx) must_check;
-/* Walks the whole chain. R_STORE_IO at the first row that does not fit. */
+/* Walks the whole chain. R_AUDIT_CHAIN at the first row that does not fit. */
 enum reason store_audit_verify(struct store *s, uint64_t *ret_rows) must_check;
 
 #endif
