@@ -42,9 +42,8 @@ struct enrol_token {
 	uint8_t nonce[NONCE_LEN];	/* of the challenge that goes with it */
 	uint8_t ak_name[AK_NAME_LEN];
 	struct pcr_selection implemented;
-	size_t ek_count;		/* at most ENROL_TOKEN_EKS */
-#define ENROL_TOKEN_EKS 4u		/* what fits into LIMIT_TOKEN */
-	struct enrol_token_ek ek[ENROL_TOKEN_EKS];
+	size_t ek_count;
+	struct enrol_token_ek ek[LIMIT_EKS];
 };
 
 enum reason enrol_token_read(struct bytes in, struct enrol_token *ret) must_check;
