@@ -22,7 +22,7 @@
 #define LIMIT_PROBLEM 4096u
 #define LIMIT_REPORT (512u << 10)
 #define LIMIT_CONF (64u << 10)
-#define LIMIT_TOKEN 1024u		/* sealed session or enrolment token */
+#define LIMIT_TOKEN 3072u		/* sealed session or enrolment token */
 #define LIMIT_URL 512u
 
 /* TPM structures. */
@@ -31,6 +31,7 @@
 #define LIMIT_TPM_SIGNATURE 1040u
 #define LIMIT_EKS 16u			/* EKs a gate offers */
 #define LIMIT_EK_CERT 8192u
+#define LIMIT_EK_CHAIN (32u << 10)	/* certificates between EK and root in NV */
 #define LIMIT_FACT_VALUE 512u		/* bytes of one fact after escaping */
 
 /* Images. */

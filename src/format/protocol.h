@@ -15,6 +15,9 @@
 #define NONCE_LEN 32u
 /* TPM2B_NAME of a SHA-256 object: algorithm and digest. */
 #define AK_NAME_LEN 34u
+/* TPM2B_NAME of an EK: SHA-256 or a longer hash. */
+#define EK_NAME_MIN AK_NAME_LEN
+#define EK_NAME_MAX (2u + DIGEST_MAX)
 
 enum stage {
 	STAGE_GATE = 0,
