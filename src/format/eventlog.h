@@ -21,6 +21,7 @@
 
 #define EV_PREBOOT_CERT 0x00000000u
 #define EV_POST_CODE 0x00000001u
+#define EV_UNUSED 0x00000002u
 #define EV_NO_ACTION 0x00000003u
 #define EV_SEPARATOR 0x00000004u
 #define EV_ACTION 0x00000005u
@@ -73,8 +74,9 @@ struct event {
 	uint32_t pcr;
 	uint32_t type;
 	/*
-	 * digest[i] is of the log's bank[i]. The Spec ID event of a
-	 * crypto-agile log has none (digest_count 0).
+	 * digest[i] is of the log's bank[i], n = 0 where the event has none for
+	 * it. digest_count counts those that are there. The Spec ID event of a
+	 * crypto-agile log has none at all.
 	 */
 	size_t digest_count;
 	struct bytes digest[LIMIT_BANKS];
@@ -94,7 +96,7 @@ struct eventlog {
 	/* iteration */
 	struct cursor rest;
 	uint32_t next_number;
-	size_t padding;			/* bytes behind the last event, once at the end */
+	size_t padding_at;		/* from here on all bytes are 0x00, or all 0xFF */
 	struct eventlog_fault fault;	/* of the last refusal */
 };
 
@@ -108,8 +110,12 @@ enum reason eventlog_open(struct bytes log, struct eventlog *ret) must_check;
 /*
  * The next event, the Spec ID event first. R_LOG_END after the last, once
  * padding was looked at; else R_LOG_TRUNCATED, R_LOG_EVENT_SIZE,
- * R_LOG_PCR_RANGE, R_LOG_DIGEST_COUNT, R_LOG_DIGEST_ALG, R_LOG_TOO_MANY.
- * After a refusal there is no way to go on.
+ * R_LOG_PCR_RANGE, R_LOG_DIGEST_COUNT (no digest, or more than banks),
+ * R_LOG_DIGEST_ALG, R_LOG_TOO_MANY. After a refusal there is no way to go on.
+ *
+ * An event that lacks the digest of a bank is let through here, because the
+ * logs of Windows have such events and are worth showing. Who trusts a log
+ * uses eventlog_replay, which refuses it.
  */
 enum reason eventlog_next(struct eventlog *log, struct event *ret) must_check;
 
@@ -117,17 +123,26 @@ enum reason eventlog_next(struct eventlog *log, struct event *ret) must_check;
  * Replay: what the registers must hold if the log is true.
  *
  * Start values are those of a TPM after power-on: zero, registers 17 to 22
- * all ones, and the last byte of register 0 as a StartupLocality event says
- * (0, 3, 4). An H-CRTM event implies 4 (see eventlog_replay.c).
+ * all ones (zero as soon as one of them has an event, as only a dynamic
+ * launch extends them), and the last byte of register 0 as a StartupLocality
+ * event says (0, 3, 4). An H-CRTM event implies 4 (see eventlog_replay.c).
  * EV_NO_ACTION is never extended.
  */
 struct eventlog_replay {
 	bool legacy;
-	struct pcr_values values;	/* every bank of the log, all registers */
-	uint32_t extended;		/* registers with at least one extend */
+	/*
+	 * Every bank of the log, in its order. All registers are present but
+	 * those of which an event lacks the digest of this bank: what they
+	 * hold then is not known, and value[] is what the others lead to.
+	 */
+	struct pcr_values values;
+	uint32_t extended[LIMIT_BANKS];	/* by bank: registers with an extend */
+	bool partial;			/* some event lacked some digest: */
+	struct eventlog_fault partial_at;	/* the first such */
 	bool locality_known;		/* a StartupLocality event was there */
 	uint8_t locality;
 	bool hcrtm;			/* an H-CRTM event was there */
+	bool drtm;			/* an event for one of 17 to 22 was there */
 	uint32_t events;
 	struct eventlog_fault fault;
 };
@@ -136,10 +151,13 @@ enum reason eventlog_replay_begin(const struct eventlog *log,
 				  struct eventlog_replay *ret) must_check;
 /* R_LOG_LOCALITY, or what hashing says. */
 enum reason eventlog_replay_event(struct eventlog_replay *r, const struct event *e) must_check;
-/* All of it. ret->fault is set on refusal as well; nothing else is then. */
+/*
+ * All of it, strictly: R_LOG_DIGEST_COUNT when an event lacks a digest.
+ * ret->fault is set on refusal as well; nothing else is then.
+ */
 enum reason eventlog_replay(struct bytes log, struct eventlog_replay *ret) must_check;
 
-/* True when the event's digests are the hash of its data in every bank. */
+/* True when the event has a digest in every bank and each is the hash of its data. */
 enum reason eventlog_digest_is_data(const struct eventlog *log, const struct event *e,
 				    bool *ret) must_check;
 
@@ -149,6 +167,7 @@ struct eventlog_tag {
 	struct bytes value;
 };
 enum reason eventlog_tag_read(struct bytes data, struct eventlog_tag *ret) must_check;
+enum reason eventlog_tag_write(const struct eventlog_tag *t, struct blob *ret) must_check;
 
 /*
  * Writer: the gate's own log. `log` is complete after each call, and

@@ -12,6 +12,8 @@
 
 #define PCR_COUNT 24u
 #define PCR_ALL 0x00ffffffu		/* mask with every register */
+#define PCR_DRTM_FIRST 17u		/* reset by a dynamic launch */
+#define PCR_DRTM_LAST 22u
 #define PCR_FACTS 8u			/* the gate's registers, for ever */
 #define PCR_DECISION 14u
 #define PCR_MASK(n) (UINT32_C(1) << (n))
