@@ -55,7 +55,7 @@ enum reason blob_extend(struct blob *b, size_t n, uint8_t **ret)
 {
 	if (b->n > b->max || n > b->max - b->n)
 		return R_INTERNAL_TOO_LARGE;
-	if (b->p == NULL || n > b->cap - b->n) {
+	if (n > b->cap - b->n) {
 		enum reason r = grow(b, b->n + n);
 		if (r != R_OK)
 			return r;

@@ -52,7 +52,10 @@ enum reason blob_be64(struct blob *b, uint64_t v) must_check;
 enum reason blob_le16(struct blob *b, uint16_t v) must_check;
 enum reason blob_le32(struct blob *b, uint32_t v) must_check;
 enum reason blob_le64(struct blob *b, uint64_t v) must_check;
-/* Makes room for n more bytes and returns where they go; counts them. */
+/*
+ * Makes room for n more bytes and returns where they go; counts them. What
+ * pointed into the blob before is no longer valid.
+ */
 enum reason blob_extend(struct blob *b, size_t n, uint8_t **ret) must_check;
 void blob_reset(struct blob *b);	/* wipes, keeps the memory */
 void blob_free(struct blob *b);		/* wipes and frees */
