@@ -219,21 +219,21 @@ enum reason cbor_copy(struct cursor *c, void *to, size_t n)
 	return R_OK;
 }
 
-enum reason cbor_text(struct cursor *c, size_t min, size_t max, enum text_set set,
+enum reason cbor_text(struct cursor *c, size_t min, size_t max, enum charset set,
 		      struct bytes *ret)
 {
 	struct cursor at = *c;
 	struct bytes v;
 
 	TRY(string_take(&at, KIND_TEXT, min, max, &v));
-	if (!text_is(v, set))
+	if (!charset_has(set, v))
 		return R_FORMAT_TEXT;
 	*c = at;
 	*ret = v;
 	return R_OK;
 }
 
-enum reason cbor_string(struct cursor *c, size_t min, size_t size, enum text_set set, char *ret)
+enum reason cbor_string(struct cursor *c, size_t min, size_t size, enum charset set, char *ret)
 {
 	struct bytes v;
 
@@ -366,7 +366,7 @@ enum reason cbor_key_named(struct cbor_map *m, const char *name)
 	return found ? R_OK : R_FORMAT_MISSING_KEY;
 }
 
-enum reason cbor_key_text(struct cbor_map *m, size_t min, size_t size, enum text_set set, char *ret)
+enum reason cbor_key_text(struct cbor_map *m, size_t min, size_t size, enum charset set, char *ret)
 {
 	struct cursor at = *m->in;
 	struct bytes key;
@@ -488,18 +488,18 @@ void cbor_put_copy(struct cbor_writer *w, const void *p, size_t n)
 	cbor_put_bytes(w, n, n, bytes_of(p, n));
 }
 
-void cbor_put_text(struct cbor_writer *w, size_t min, size_t max, enum text_set set,
+void cbor_put_text(struct cbor_writer *w, size_t min, size_t max, enum charset set,
 		   struct bytes v)
 {
 	CborEncoder e;
 
-	if (!text_is(v, set))
+	if (!charset_has(set, v))
 		cbor_put_refuse(w, R_FORMAT_TEXT);
 	if (item_begin(w, v.n >= min && v.n <= max, &e))
 		item_end(w, cbor_encode_text_string(&e, (const char *)v.p, v.n));
 }
 
-void cbor_put_string(struct cbor_writer *w, size_t min, size_t size, enum text_set set,
+void cbor_put_string(struct cbor_writer *w, size_t min, size_t size, enum charset set,
 		     const char *v)
 {
 	cbor_put_text(w, min, size - 1, set, bytes_of(v, strnlen(v, size)));
@@ -527,6 +527,33 @@ void cbor_put_tag(struct cbor_writer *w, uint64_t number)
 
 	if (item_begin(w, true, &e))
 		item_end(w, cbor_encode_tag(&e, number));
+}
+
+static int name_compare(const char *a, const char *b)
+{
+	size_t an = strlen(a), bn = strlen(b);
+
+	return an != bn ? (an > bn) - (an < bn) : memcmp(a, b, an);
+}
+
+/* Insertion sort: the maps of our messages have a few dozen entries at most. */
+bool cbor_key_order(const char *const *names, size_t count, size_t *order)
+{
+	bool unique = true;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t at = i;
+		int d = 1;
+
+		while (at > 0 && (d = name_compare(names[i], names[order[at - 1]])) < 0) {
+			order[at] = order[at - 1];
+			at--;
+		}
+		if (at > 0 && d == 0)
+			unique = false;
+		order[at] = i;
+	}
+	return unique;
 }
 
 void cbor_put_version(struct cbor_writer *w, uint32_t version)

@@ -20,7 +20,7 @@
 #define BOOTGATE_FORMAT_CBOR_H
 
 #include "base/bytes.h"
-#include "format/text.h"
+#include "format/charset.h"
 
 /*
  * Reading. Each call leaves the cursor where it was unless it returns R_OK.
@@ -39,10 +39,10 @@ enum reason cbor_bool(struct cursor *c, bool *ret) must_check;
 enum reason cbor_bytes(struct cursor *c, size_t min, size_t max, struct bytes *ret) must_check;
 /* A byte string of exactly n bytes. */
 enum reason cbor_copy(struct cursor *c, void *to, size_t n) must_check;
-enum reason cbor_text(struct cursor *c, size_t min, size_t max, enum text_set set,
+enum reason cbor_text(struct cursor *c, size_t min, size_t max, enum charset set,
 		      struct bytes *ret) must_check;
 /* A text as C string: min..size - 1 characters. */
-enum reason cbor_string(struct cursor *c, size_t min, size_t size, enum text_set set,
+enum reason cbor_string(struct cursor *c, size_t min, size_t size, enum charset set,
 			char *ret) must_check;
 /* The head of an array; its `ret` items follow, and the caller reads them all. */
 enum reason cbor_array(struct cursor *c, size_t min, size_t max, size_t *ret) must_check;
@@ -68,7 +68,7 @@ enum reason cbor_key_optional(struct cbor_map *m, int64_t label, bool *ret) must
 /* The key is this text, at most 64 characters. */
 enum reason cbor_key_named(struct cbor_map *m, const char *name) must_check;
 /* Any key of type text resp. unsigned number, for maps that are lists. */
-enum reason cbor_key_text(struct cbor_map *m, size_t min, size_t size, enum text_set set,
+enum reason cbor_key_text(struct cbor_map *m, size_t min, size_t size, enum charset set,
 			  char *ret) must_check;
 enum reason cbor_key_uint(struct cbor_map *m, uint64_t max, uint64_t *ret) must_check;
 enum reason cbor_map_end(const struct cbor_map *m) must_check;
@@ -91,14 +91,20 @@ void cbor_put_int(struct cbor_writer *w, int64_t v);	/* also a map's key */
 void cbor_put_bool(struct cbor_writer *w, bool v);
 void cbor_put_bytes(struct cbor_writer *w, size_t min, size_t max, struct bytes v);
 void cbor_put_copy(struct cbor_writer *w, const void *p, size_t n);
-void cbor_put_text(struct cbor_writer *w, size_t min, size_t max, enum text_set set,
+void cbor_put_text(struct cbor_writer *w, size_t min, size_t max, enum charset set,
 		   struct bytes v);
 /* A C string in an array of `size`: min..size - 1 characters. */
-void cbor_put_string(struct cbor_writer *w, size_t min, size_t size, enum text_set set,
+void cbor_put_string(struct cbor_writer *w, size_t min, size_t size, enum charset set,
 		     const char *v);
 void cbor_put_array(struct cbor_writer *w, size_t min, size_t max, size_t count);
 void cbor_put_map(struct cbor_writer *w, size_t count);
 void cbor_put_tag(struct cbor_writer *w, uint64_t number);
+/*
+ * Fills `order` with the indices of `names` in the order in which they must
+ * stand as keys: by length, which is in front when encoded, then by bytes.
+ * False when a name occurs twice.
+ */
+bool cbor_key_order(const char *const *names, size_t count, size_t *order) must_check;
 /* Key and version number. */
 void cbor_put_version(struct cbor_writer *w, uint32_t version);
 /* Refuses for a reason of the caller's own, unless one sticks already. */

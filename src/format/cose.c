@@ -84,7 +84,7 @@ static enum reason to_be_signed(const char *context, struct bytes body,
 	struct cbor_writer w = cbor_write_begin(&b);
 
 	cbor_put_array(&w, 4, 5, signer ? 5 : 4);
-	cbor_put_text(&w, 1, 16, TEXT_PRINTABLE, bytes_str(context));
+	cbor_put_text(&w, 1, 16, CHARSET_PRINTABLE, bytes_str(context));
 	cbor_put_bytes(&w, 0, SIZE_MAX, body);
 	if (signer)
 		cbor_put_bytes(&w, 0, SIZE_MAX, *signer);

@@ -57,7 +57,7 @@ static enum reason devices_read(struct cursor *c, struct claims *ret)
 	TRY(cbor_array(c, 0, LIMIT_DEVICES, &ret->device_count));
 	for (size_t i = 0; i < ret->device_count; i++) {
 		TRY(cbor_array(c, 2, 2, &pair));
-		TRY(cbor_text(c, 1, DEVICE_KIND_MAX, TEXT_NAME, &ret->device[i].kind));
+		TRY(cbor_text(c, 1, DEVICE_KIND_MAX, CHARSET_NAME, &ret->device[i].kind));
 		TRY(cbor_bytes(c, 0, LIMIT_CLAIMS, &ret->device[i].data));
 	}
 	return R_OK;
@@ -157,7 +157,7 @@ static void devices_write(struct cbor_writer *w, const struct claims *m)
 	cbor_put_array(w, 0, LIMIT_DEVICES, m->device_count);
 	for (size_t i = 0; i < m->device_count && i < LIMIT_DEVICES; i++) {
 		cbor_put_array(w, 2, 2, 2);
-		cbor_put_text(w, 1, DEVICE_KIND_MAX, TEXT_NAME, m->device[i].kind);
+		cbor_put_text(w, 1, DEVICE_KIND_MAX, CHARSET_NAME, m->device[i].kind);
 		cbor_put_bytes(w, 0, LIMIT_CLAIMS, m->device[i].data);
 	}
 }

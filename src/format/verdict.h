@@ -27,6 +27,11 @@ enum ar4si {
 	AR4SI_MAX,
 };
 
+/* eat_profile; a verdict of another profile is R_FORMAT_VERSION. */
+#define VERDICT_PROFILE "tag:bootgate,2026:gate-verdict-1"
+/* ear.verifier-id, developer */
+#define VERDICT_DEVELOPER "bootgate"
+
 #define VERDICT_SUBMODS_MAX 24u
 #define VERDICT_REASONS_MAX 16u
 #define VERDICT_PARAMETERS_MAX 8u
@@ -61,7 +66,7 @@ struct verdict {
 	uint32_t lifetime;		/* seconds from sending the challenge request */
 	uint32_t retry_after;		/* seconds; 0: the gate's own schedule */
 	int8_t status;			/* never better than the worst submod */
-	size_t submod_count;
+	size_t submod_count;		/* at least 1 */
 	struct verdict_submod submod[VERDICT_SUBMODS_MAX];
 	size_t reason_count;
 	struct verdict_reason reason[VERDICT_REASONS_MAX];
@@ -69,10 +74,15 @@ struct verdict {
 	struct verdict_parameter parameter[VERDICT_PARAMETERS_MAX];
 	char node[VERDICT_TEXT_MAX];	/* label and short id, for the console */
 	char basis[VERDICT_TEXT_MAX];	/* how it was enrolled */
-	char policy[VERDICT_TEXT_MAX];	/* policy id, version and hash */
+	char policy[VERDICT_TEXT_MAX];	/* policy id, version and hash; not empty */
+	char build[64];			/* ear.verifier-id; written empty: this build */
 };
 
-/* Payload only: signing and verifying is cose.h. */
+/*
+ * Payload only: signing and verifying is cose.h. R_FORMAT_RANGE also for
+ * members that contradict each other: a status better than that of a submod,
+ * a submod's better than a claim of its vector, a manifest where none may be.
+ */
 enum reason verdict_read(struct bytes payload, struct verdict *ret) must_check;
 enum reason verdict_write(const struct verdict *m, struct blob *ret) must_check;
 
