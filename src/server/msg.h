@@ -58,7 +58,12 @@ enum msg_type {
 	/* audit head */
 	MSG_SIGN_HEAD = 110,
 	MSG_HEAD_SIGNED,
+	/* supervisor --> ledger and signer: a new worker's socket comes with it */
+	MSG_WORKER = 120,
 };
+
+/* Requests after which a worker ends and a fresh one takes its place. */
+#define WORKER_REQUESTS 64u
 
 #define PEER_TEXT 64u		/* address of the peer, printable */
 
@@ -155,6 +160,7 @@ struct msg_session {
 	uint8_t node_id[SHA256_LEN];
 	uint8_t evidence_digest[SHA256_LEN];
 	struct clock_record clock;
+	bool banks_proved;		/* this session enrols: the list of banks is fresh */
 	/* The best the ledger allows: node state, image choice, conflicts. */
 	enum directive allowed;
 	enum reason allowed_reason;	/* why not better; R_OK with admit */

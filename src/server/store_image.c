@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "server/store_internal.h"
 
-#define MANIFEST_COLUMNS "digest, line, version, purpose, security_version, added"
+#define MANIFEST_COLUMNS "digest, line, version, purpose, security_version, added, kernel, initrd"
 
 static enum reason manifest_of(sqlite3_stmt *st, struct stored_manifest *ret)
 {
@@ -19,21 +19,24 @@ static enum reason manifest_of(sqlite3_stmt *st, struct stored_manifest *ret)
 	ret->purpose = (enum purpose)purpose;
 	ret->security_version = (uint32_t)sqlite3_column_int64(st, 4);
 	ret->added = sqlite3_column_int64(st, 5);
-	return R_OK;
+	TRY(db_col_fixed(st, 6, ret->kernel, SHA256_LEN));
+	return db_col_fixed(st, 7, ret->initrd, SHA256_LEN);
 }
 
 enum reason store_manifest_add(struct store *s, const struct stored_manifest *m, struct bytes body)
 {
 	_statement_ st = NULL;
 
-	TRY(db_get(s, "INSERT INTO manifest (" MANIFEST_COLUMNS ", body) VALUES (?,?,?,?,?,?,?)", &st));
+	TRY(db_get(s, "INSERT INTO manifest (" MANIFEST_COLUMNS ", body) VALUES (?,?,?,?,?,?,?,?,?)", &st));
 	db_bytes(st, 1, BYTES(m->digest));
 	db_text(st, 2, m->line);
 	db_text(st, 3, m->version);
 	db_int(st, 4, m->purpose);
 	db_int(st, 5, m->security_version);
 	db_int(st, 6, m->added);
-	db_bytes(st, 7, body);
+	db_bytes(st, 7, BYTES(m->kernel));
+	db_bytes(st, 8, BYTES(m->initrd));
+	db_bytes(st, 9, body);
 	return db_run(s, st);
 }
 
@@ -47,7 +50,17 @@ enum reason store_manifest_body(struct store *s, const uint8_t digest[SHA256_LEN
 	return db_col_blob(st, 0, ret);
 }
 
-/* By hex digest, a prefix of it (8 or more), or LINE/VERSION. */
+enum reason store_manifest_get(struct store *s, const uint8_t digest[SHA256_LEN],
+			       struct stored_manifest *ret)
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "SELECT " MANIFEST_COLUMNS " FROM manifest WHERE digest = ?", &st));
+	db_bytes(st, 1, bytes_of(digest, SHA256_LEN));
+	TRY(db_row(s, st));
+	return manifest_of(st, ret);
+}
+
 enum reason store_manifest_find(struct store *s, const char *name, struct stored_manifest *ret)
 {
 	_statement_ st = NULL;
