@@ -47,7 +47,7 @@ enum reason quote_check(struct bytes evidence, enum quote_domain domain,
 enum reason quote_signature_check(struct bytes ak_public, struct bytes attest,
 				  struct bytes signature) must_check;
 
-/* Findings over authentic evidence of stage gate. */
+/* Findings over authentic evidence of stage gate. Large: allocate it. */
 struct appraisal {
 	struct explanation explanation;
 	size_t submod_count;
@@ -57,9 +57,34 @@ struct appraisal {
 	struct clock_record clock;	/* for the record */
 };
 
+/*
+ * R_OK whatever was found; another reason only when judging itself failed
+ * (memory, cryptography), and then nothing was judged.
+ */
 enum reason appraise(const struct quote_checked *q, const struct session *session,
 		     const struct clock_record *clock, const struct reference_set *refs,
 		     const struct policy *policy, struct appraisal *ret) must_check;
+
+/* What the server adds to a finding to make a verdict of it. */
+struct verdict_context {
+	const struct session *session;
+	const struct quote_checked *quote;
+	const struct appraisal *appraisal;
+	const struct policy *policy;
+	uint8_t evidence_digest[SHA256_LEN];
+	/* The best that node state and image choice allow, and why not better. */
+	enum directive allowed;
+	enum reason allowed_reason;	/* R_OK with DIRECTIVE_ADMIT */
+	const char *allowed_detail;
+	bool has_manifest;		/* taken only with admit and update */
+	uint8_t manifest_digest[SHA256_LEN];
+	uint32_t lifetime;		/* 0: the policy's */
+	uint32_t retry_after;
+	const char *node, *basis;
+	uint64_t now;
+};
+/* The directive is the worse of appraisal and `allowed`; `parameter` stays empty. */
+enum reason verdict_build(const struct verdict_context *x, struct verdict *ret) must_check;
 
 /* Receipt: same state as at attest, PCR 14 holds the decision and no cap. */
 struct receipt_expected {
@@ -74,9 +99,19 @@ struct receipt_expected {
 	const struct pcr_values *values;
 	uint32_t reset_count, restart_count;
 	struct bytes ak_public;
+	/*
+	 * The bytes that the hand-over was made of, as sent at attest and
+	 * answered: its event in PCR 14 is computed again from them. Without
+	 * (evidence.n = 0) only the form of that event is checked.
+	 */
+	struct bytes evidence, verdict, manifest;
 };
+/*
+ * R_OK, or the first reason; `ret` has it with details. `ret_values`, when it
+ * is not NULL, gets the quoted registers: what continuity starts from.
+ */
 enum reason receipt_check(struct bytes evidence, const struct receipt_expected *x,
-			  struct explanation *ret) must_check;
+			  struct explanation *ret, struct pcr_values *ret_values) must_check;
 
 /* Continuity: PCR 0-8 and 14 equal to the receipt plus the cap. */
 struct continuity_expected {
