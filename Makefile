@@ -28,7 +28,7 @@ say = $(if $(V),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 
--include deps/deps.mk
+include deps/deps.mk
 include src/src.mk
 include tests/tests.mk
 -include image/image.mk

@@ -4,6 +4,9 @@
 # a compiler with its flags; a program is a list of layers in one flavour.
 # A new .c file needs no line here.
 
+# Made once; nothing is compiled before it.
+DEPS_READY := $(MUSL_CC)
+
 # What each program links, lower layers first.
 LAYERS_gate := base crypto crypto/mbedtls format check node gate
 LAYERS_server := base crypto crypto/openssl format appraise server
@@ -68,9 +71,6 @@ FORCE:
 GATE := $(if $(wildcard src/gate/main.c),$(BUILD)/bin/bootgate)
 GATE_LDFLAGS := -static-pie -Wl,--gc-sections -Wl,-z,relro,-z,now \
 	-Wl,-z,noexecstack -Wl,--build-id=sha1
-GATE_LIBS := -lcurl -ltinycbor -lmbedtls -lmbedx509 -lmbedcrypto -lnettle
-TSS_LIBS := -ltss2-esys -ltss2-sys -ltss2-mu -ltss2-rc -ltss2-tcti-device
-
 .PHONY: gate
 gate: $(GATE) ## the gate, static-pie
 $(BUILD)/bin/bootgate: $(call objects,gate,$(LAYERS_gate)) | $(DEPS_READY)
@@ -78,7 +78,7 @@ $(BUILD)/bin/bootgate: $(call objects,gate,$(LAYERS_gate)) | $(DEPS_READY)
 	@mkdir -p $(@D)
 	$(Q)$(MUSL_CC) $(GATE_LDFLAGS) -o $@.full \
 		$(filter %.o,$^) -L$(DEPS)/musl/lib \
-		-Wl,--start-group $(TSS_LIBS) $(GATE_LIBS) -Wl,--end-group
+		-Wl,--start-group $(DEPS_LIBS) -Wl,--end-group
 	$(Q)strip -o $@ $@.full
 
 # Linked with the TCTI for swtpm and with the hooks that tests use.
@@ -87,8 +87,7 @@ $(BUILD)/test/bootgate: $(call objects,test,$(LAYERS_gate)) | $(DEPS_READY)
 	@mkdir -p $(@D)
 	$(Q)$(MUSL_CC) $(GATE_LDFLAGS) -o $@ $(filter %.o,$^) \
 		-L$(DEPS)/musl-test/lib -L$(DEPS)/musl/lib \
-		-Wl,--start-group $(TSS_LIBS) -ltss2-tcti-swtpm $(GATE_LIBS) \
-		-Wl,--end-group
+		-Wl,--start-group $(DEPS_LIBS) -ltss2-tcti-swtpm -Wl,--end-group
 
 # Server and operator's command.
 SERVER := $(if $(wildcard src/server/main.c),$(BUILD)/bin/bootgated)

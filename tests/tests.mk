@@ -1,26 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Unit tests: tests/unit/test_NAME.c is one cmocka program, linked with every
-# layer under ASan and UBSan. One that includes a header of node, gate, host
-# or guest gets the mbedtls body, all others the OpenSSL body; those in
-# UNIT_BOTH are linked with each.
+# Unit tests: tests/unit/test_NAME.c is one cmocka program under ASan and
+# UBSan, linked with base, crypto, format and with those other layers whose
+# headers it includes. Node, gate, host and guest want the mbedtls body of
+# crypto, everything else gets OpenSSL; those in UNIT_BOTH are linked with each.
 # Fuzzers: tests/fuzz/fuzz_NAME.c, for src/format/NAME.c.
 # Other tests: tests/tests.list.
 
 UNIT_BOTH := digest random sign
 
 UNIT := $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c))
-UNIT_MBEDTLS := $(patsubst tests/unit/test_%.c,%,$(if $(UNIT),$(shell \
-	grep -lE '^\#include "(node|gate|host|guest)/' tests/unit/test_*.c)))
+# INCLUDES_NAME := the layers that test_NAME.c includes
+$(foreach i,$(if $(UNIT),$(shell sed -nE \
+	'F;s|^\#include "([a-z]+)/.*|\1|p' tests/unit/test_*.c | awk \
+	'/\// { sub(/.*test_/, ""); sub(/\.c$$/, ""); n = $$0; next } \
+	!seen[n, $$0]++ { print n "=" $$0 }')),$(eval \
+	INCLUDES_$(firstword $(subst =, ,$(i))) += $(lastword $(subst =, ,$(i)))))
+UNIT_MBEDTLS := $(foreach n,$(UNIT),$(if \
+	$(filter node gate host guest,$(INCLUDES_$(n))),$(n)))
 UNIT_OPENSSL := $(filter-out $(UNIT_MBEDTLS),$(UNIT))
 UNIT_PROGRAMS := $(UNIT:%=$(BUILD)/test/unit/test_%) \
 	$(patsubst %,$(BUILD)/test/unit/test_%-mbedtls,$(filter $(UNIT_BOTH),$(UNIT)))
 
 # Archives, so that a test pulls in only what it uses: a test of a pure part
 # of the gate needs no libcurl. A program's main.c stays out.
-UNIT_LAYERS := base crypto format appraise check
-UNIT_LAYERS_openssl := $(UNIT_LAYERS) crypto/openssl server ctl
-UNIT_LAYERS_mbedtls := $(UNIT_LAYERS) crypto/mbedtls node gate host guest
+BELOW_gate := check node
+BELOW_server := appraise
+BELOW_ctl := appraise
+# $(call unit_layers,NAME,BODY)
+unit_layers = base crypto crypto/$(2) format $(sort $(foreach l,$(filter-out \
+	base crypto format,$(INCLUDES_$(1))),$(l) $(BELOW_$(l))))
+ALL_LAYERS := base crypto crypto/openssl crypto/mbedtls format appraise check \
+	node gate host guest server ctl
 UNIT_LIBS_openssl := $(SERVER_LIBS)
 UNIT_LIBS_mbedtls := -L$(DEPS)/glibc/lib -ltinycbor -lmbedtls -lmbedx509 \
 	-lmbedcrypto -lnettle
@@ -33,7 +44,6 @@ $(call archive,$(1),$(2)): $$(filter-out %/main.o,$$(call objects,$(1),$(2)))
 	$$(Q)rm -f $$@
 	$$(Q)ar rcTD $$@ $$^
 endef
-ALL_LAYERS := $(sort $(UNIT_LAYERS_openssl) $(UNIT_LAYERS_mbedtls))
 $(foreach l,$(ALL_LAYERS),$(eval $(call archive_rule,asan,$(l))))
 
 $(BUILD)/obj/asan/tests/%.o: tests/%.c $(BUILD)/obj/asan/flags | $(DEPS_READY)
@@ -43,13 +53,16 @@ $(BUILD)/obj/asan/tests/%.o: tests/%.c $(BUILD)/obj/asan/flags | $(DEPS_READY)
 		-DCORPUS='"$(CORPUS)"' -MMD -MP -c -o $@ $<
 -include $(patsubst %.c,$(BUILD)/obj/asan/%.d,$(wildcard tests/unit/*.c))
 
+UNIT_WRAP := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+
 # $(call unit_rule,NAME,SUFFIX,BODY)
 define unit_rule
 $(BUILD)/test/unit/test_$(1)$(2): $(BUILD)/obj/asan/tests/unit/test_$(1).o \
-		$$(call archives,asan,$$(UNIT_LAYERS_$(3)))
+		$(BUILD)/obj/asan/tests/unit/unit.o $$(call archives,asan,$(call unit_layers,$(1),$(3)))
 	$$(call say,LINK,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(SANITIZE) -Wl,--as-needed -o $$@ $$< -Wl,--start-group \
+	$$(Q)$$(CC) $$(SANITIZE) $$(UNIT_WRAP) -Wl,--as-needed \
+		-o $$@ $$(filter %.o,$$^) -Wl,--start-group \
 		$$(filter %.a,$$^) -Wl,--end-group $$(UNIT_LIBS_$(3)) -lcmocka
 endef
 $(foreach n,$(UNIT_OPENSSL),$(eval $(call unit_rule,$(n),,openssl)))
@@ -81,10 +94,11 @@ FUZZ_PROGRAMS := $(FUZZ:%=$(BUILD)/fuzz/%)
 COVER_PROGRAMS := $(FUZZ:%=$(BUILD)/fuzz-cover/%)
 FUZZ_LAYERS := base crypto crypto/openssl format appraise
 FUZZ_LIBS := -L$(DEPS)/glibc/lib -ltinycbor -lcrypto
+# gcc's opinion on conversions is enough
 CC_fuzz = $(CLANG)
-FLAGS_fuzz = -O1 $(SANITIZE) -fsanitize=fuzzer-no-link $(NATIVE_INC)
+FLAGS_fuzz = -Wno-conversion -O1 $(SANITIZE) -fsanitize=fuzzer-no-link $(NATIVE_INC)
 CC_cover = $(CLANG)
-FLAGS_cover = -O0 -fprofile-instr-generate -fcoverage-mapping $(NATIVE_INC)
+FLAGS_cover = -Wno-conversion -O0 -fprofile-instr-generate -fcoverage-mapping $(NATIVE_INC)
 $(foreach f,fuzz cover,$(eval $(call flavour,$(f))))
 $(foreach f,fuzz cover,$(foreach l,$(FUZZ_LAYERS),$(eval $(call archive_rule,$(f),$(l)))))
 
