@@ -62,6 +62,8 @@
 /* The TCG's name of a type ("EV_SEPARATOR"); NULL for one not known. */
 const char *eventlog_type_name(uint32_t type);
 
+#define EVENTLOG_TEXT_MAX 1024u		/* a text of eventlog_text */
+
 /* Where a log was refused. Events count from 0; the Spec ID event is 0. */
 struct eventlog_fault {
 	uint32_t event;
@@ -168,6 +170,12 @@ struct eventlog_tag {
 };
 enum reason eventlog_tag_read(struct bytes data, struct eventlog_tag *ret) must_check;
 enum reason eventlog_tag_write(const struct eventlog_tag *t, struct blob *ret) must_check;
+
+/*
+ * A short text about what the event says of itself: printable ASCII, one
+ * line, at most EVENTLOG_TEXT_MAX. A hint, unless eventlog_digest_is_data.
+ */
+enum reason eventlog_text(const struct event *e, struct blob *ret) must_check;
 
 /*
  * Writer: the gate's own log. `log` is complete after each call, and

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A short text for people about what an event says of itself. Decoding is
+ * best effort and separate from replay: data that is not what its type says
+ * is shown as bytes. Printable ASCII only.
+ */
+#include "format/eventlog.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "format/facts.h"
+
+#define HEX_SHOWN 16u			/* bytes */
+
+static enum reason put(struct blob *b, const char *text)
+{
+	return blob_append(b, text, strlen(text));
+}
+
+static bool is_printable(uint32_t c)
+{
+	return c >= 0x20 && c <= 0x7e;
+}
+
+static enum reason put_char(struct blob *b, uint32_t c)
+{
+	return blob_u8(b, is_printable(c) ? (uint8_t)c : (uint8_t)'?');
+}
+
+static enum reason put_hex(struct blob *b, struct bytes data)
+{
+	char text[3];
+
+	for (size_t i = 0; i < data.n && i < HEX_SHOWN; i++) {
+		snprintf(text, sizeof(text), "%02x", data.p[i]);
+		TRY(put(b, text));
+	}
+	return data.n > HEX_SHOWN ? put(b, "...") : R_OK;
+}
+
+/* Without the NULs that some firmware counts in. */
+static struct bytes strip(struct bytes text)
+{
+	while (text.n > 0 && text.p[text.n - 1] == 0)
+		text.n--;
+	return text;
+}
+
+static bool is_ascii(struct bytes data)
+{
+	if (data.n == 0)
+		return false;
+	for (size_t i = 0; i < data.n; i++)
+		if (!is_printable(data.p[i]))
+			return false;
+	return true;
+}
+
+static enum reason put_quoted(struct blob *b, struct bytes text)
+{
+	size_t shown = text.n > EVENTLOG_TEXT_MAX / 2 ? EVENTLOG_TEXT_MAX / 2 : text.n;
+
+	TRY(put(b, "\""));
+	TRY(blob_append(b, text.p, shown));
+	return put(b, shown < text.n ? "\"..." : "\"");
+}
+
+/* UTF-16LE, up to a NUL or the end. */
+static enum reason put_utf16(struct blob *b, struct bytes text)
+{
+	struct cursor c = cursor_of(text);
+	uint16_t unit;
+
+	while (cursor_le16(&c, &unit) == R_OK && unit != 0 && b->n < EVENTLOG_TEXT_MAX / 2)
+		TRY(put_char(b, unit));
+	return R_OK;
+}
+
+static bool is_utf16(struct bytes data)
+{
+	if (data.n < 4 || data.n % 2)
+		return false;
+	for (size_t i = 0; i < data.n; i += 2)
+		if (data.p[i + 1] != 0 || !(is_printable(data.p[i]) || data.p[i] == 0))
+			return false;
+	return data.p[0] != 0;
+}
+
+/* UEFI_VARIABLE_DATA: its name and the length of its value. */
+static enum reason put_variable(struct blob *b, struct bytes data)
+{
+	struct cursor c = cursor_of(data);
+	uint64_t name_units, value_len;
+	struct bytes guid, name;
+	char text[32];
+
+	TRY(cursor_take(&c, 16, &guid));
+	TRY(cursor_le64(&c, &name_units));
+	TRY(cursor_le64(&c, &value_len));
+	if (name_units > c.n / 2)
+		return R_FORMAT_TRUNCATED;
+	TRY(cursor_take(&c, (size_t)name_units * 2, &name));
+	if (value_len > c.n)
+		return R_FORMAT_TRUNCATED;
+	TRY(put_utf16(b, name));
+	if (value_len == 1)
+		snprintf(text, sizeof(text), " = %02x", c.p[0]);
+	else
+		snprintf(text, sizeof(text), ", %zu bytes", (size_t)value_len);
+	return put(b, text);
+}
+
+static enum reason put_tag(struct blob *b, struct bytes data)
+{
+	struct eventlog_tag t;
+	enum fact f;
+	char text[16];
+
+	TRY(eventlog_tag_read(data, &t));
+	if (fact_find(t.tag, &f)) {
+		TRY(put(b, fact_name(f)));
+	} else {
+		snprintf(text, sizeof(text), "tag %08x", t.tag);
+		TRY(put(b, text));
+	}
+	TRY(put(b, " "));
+	if (is_ascii(strip(t.value)))
+		return put_quoted(b, strip(t.value));
+	if (is_utf16(t.value))
+		return put_utf16(b, t.value);
+	return put_hex(b, t.value);
+}
+
+static enum reason put_locality(struct blob *b, struct bytes data)
+{
+	static const char signature[16] = "StartupLocality";
+	char text[32];
+
+	if (data.n != sizeof(signature) + 1 || memcmp(data.p, signature, sizeof(signature)) != 0)
+		return R_FORMAT_TYPE;
+	snprintf(text, sizeof(text), "StartupLocality %u", data.p[sizeof(signature)]);
+	return put(b, text);
+}
+
+/* The first words of the structures that begin with a signature. */
+static enum reason put_signature(struct blob *b, struct bytes data)
+{
+	size_t n = 0;
+
+	while (n < data.n && n < 16 && is_printable(data.p[n]))
+		n++;
+	if (n < 4)
+		return R_FORMAT_TYPE;
+	TRY(blob_append(b, data.p, n));
+	return n < data.n ? put(b, "...") : R_OK;
+}
+
+static enum reason put_typed(struct blob *b, const struct event *e)
+{
+	switch (e->type) {
+	case EV_NO_ACTION:
+		if (put_locality(b, e->data) == R_OK)
+			return R_OK;
+		return put_signature(b, e->data);
+	case EV_EVENT_TAG:
+		return put_tag(b, e->data);
+	case EV_EFI_VARIABLE_DRIVER_CONFIG:
+	case EV_EFI_VARIABLE_BOOT:
+	case EV_EFI_VARIABLE_BOOT2:
+	case EV_EFI_VARIABLE_AUTHORITY:
+		return put_variable(b, e->data);
+	default:
+		return R_FORMAT_TYPE;
+	}
+}
+
+enum reason eventlog_text(const struct event *e, struct blob *ret)
+{
+	_cleanup_(blob_free) struct blob b = BLOB(EVENTLOG_TEXT_MAX);
+	enum reason r = put_typed(&b, e);
+
+	if (r != R_OK) {
+		blob_reset(&b);
+		if (is_ascii(strip(e->data)))
+			r = put_quoted(&b, strip(e->data));
+		else if (is_utf16(e->data))
+			r = put_utf16(&b, e->data);
+		else
+			r = put_hex(&b, e->data);
+	}
+	if (r != R_OK)
+		return r;
+	return blob_append(ret, b.p, b.n);
+}
