@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one grammar of files written by hand: `key = value` lines, `#`
- * comments, keys `area.name`. Unknown and repeated keys are errors with
- * their line number. Values: printable ASCII, blanks at both ends cut.
+ * The one grammar of files written by hand: `key = value` lines, keys
+ * `area.name`. A line whose first character is `#` is a comment (inside a
+ * value `#` is an ordinary character), empty lines are skipped. Unknown and
+ * repeated keys are errors with their line number. Values: printable ASCII,
+ * blanks at both ends cut.
  */
 #ifndef BOOTGATE_FORMAT_CONF_H
 #define BOOTGATE_FORMAT_CONF_H
 
 #include "base/bytes.h"
 #include "base/limits.h"
+
+#define CONF_VALUE_MAX LIMIT_URL	/* with NUL */
 
 struct conf_error {
 	unsigned line;			/* from 1; 0: the file as a whole */
