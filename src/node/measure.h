@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gate's own log and the registers it describes: an event is appended to
- * the log first, then extended into every active bank; a failed extend is
- * final for this boot.
+ * The gate's own log and the registers it describes (PCR_FACTS, PCR_DECISION):
+ * an event is appended to the log first, then extended into every active bank;
+ * a failed extend is final for this boot, only the cap can follow.
  */
 #ifndef BOOTGATE_NODE_MEASURE_H
 #define BOOTGATE_NODE_MEASURE_H
 
 #include "base/bytes.h"
+#include "format/pcr.h"
 #include "node/tpm.h"
-
-/* Registers of the gate, fixed per build (design section 3). */
-#define PCR_FACTS 8u
-#define PCR_DECISION 14u
 
 struct measure {
 	struct tpm *tpm;
 	struct tpm_banks banks;
 	struct blob log;		/* TCG crypto-agile, header included */
+	enum reason failed;		/* of the first event that did not get in */
 	bool capped;
 };
 

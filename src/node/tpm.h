@@ -71,11 +71,20 @@ enum reason tpm_ak(struct tpm *t, struct tpm_ak *ret) must_check;
 enum reason tpm_quote(struct tpm *t, const struct tpm_ak *ak,
 		      const struct pcr_selection *sel, struct bytes qualifying,
 		      struct blob *ret_attest, struct blob *ret_signature) must_check;
-/* Same with a key at a persistent handle: R_TPM_KEY_HANDLE, R_TPM_KEY_CANNOT_SIGN. */
+/* Same with a key at a persistent handle: R_TPM_KEY_HANDLE, R_TPM_KEY_CANNOT_SIGN, R_TPM_KEY_AUTH. */
 enum reason tpm_quote_handle(struct tpm *t, uint32_t persistent,
 			     const struct pcr_selection *sel, struct bytes qualifying,
 			     struct blob *ret_attest, struct blob *ret_signature,
 			     struct blob *ret_public) must_check;
+/*
+ * The values that a quote over `sel` is about, read after it; `hash` is that
+ * of its signature. R_QUOTE_DIGEST when a register moved in between: then
+ * quote again.
+ */
+#define TPM_QUOTE_TRIES 3u
+enum reason tpm_quoted_values(struct tpm *t, const struct pcr_selection *sel,
+			      struct bytes attest, uint16_t hash,
+			      struct pcr_values *ret) must_check;
 
 /* SHA-256 of each EK certificate in NV; reads no keys, makes none. */
 enum reason tpm_ek_digests(struct tpm *t, uint8_t ret[LIMIT_EKS][SHA256_LEN],

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding and opening the TPM, and leaving nothing behind in it. */
+#include "node/tpm_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define DEVICE_MANAGED "/dev/tpmrm0"
+#define DEVICE_RAW "/dev/tpm0"
+#define LOOK_AGAIN_MS 50u		/* while the device is not there yet */
+#define MANAGED_LATER_MS 250u		/* the driver makes tpm0 first, then tpmrm0 */
+#define BUSY_TOTAL_MS 5000u
+#define ANSWER_MS 300000		/* longest duration that Linux knows */
+
+static void pause_ms(unsigned ms)
+{
+	struct timespec t = { .tv_sec = 0, .tv_nsec = (long)ms * 1000000 };
+
+	(void)nanosleep(&t, NULL);
+}
+
+/* ---- who holds it ---------------------------------------------------------- */
+
+static bool process_holds(const char *pid, const char *device)
+{
+	char path[320], target[LINK_PATH_MAX];
+	const struct dirent *e;
+	bool holds = false;
+	DIR *fds;
+
+	(void)snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	fds = opendir(path);
+	if (fds == NULL)
+		return false;
+	while (!holds && (e = readdir(fds)) != NULL) {
+		ssize_t n;
+
+		if (snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, e->d_name) >=
+		    (int)sizeof(path))
+			continue;
+		n = readlink(path, target, sizeof(target) - 1);
+		if (n < 0)
+			continue;
+		target[n] = '\0';
+		holds = strcmp(target, device) == 0;
+	}
+	closedir(fds);
+	return holds;
+}
+
+static void name_holders(const char *device)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *e;
+
+	if (proc == NULL)
+		return;
+	while ((e = readdir(proc)) != NULL)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+		    process_holds(e->d_name, device))
+			log_error("tpm: %s is held by process %s", device, e->d_name);
+	closedir(proc);
+}
+
+/* ---- which one ------------------------------------------------------------- */
+
+static enum reason open_path(struct tpm *t, const char *path)
+{
+	uint64_t deadline = clock_boot_ms() + BUSY_TOTAL_MS;
+	enum reason r;
+
+	(void)snprintf(t->link.path, sizeof(t->link.path), "%s", path);
+	t->managed = strcmp(path, DEVICE_MANAGED) == 0;
+	while ((r = tpm_link_open(&t->link)) == R_TPM_BUSY && clock_left_ms(deadline) > 0)
+		pause_ms(LOOK_AGAIN_MS);
+	if (r == R_TPM_BUSY)
+		name_holders(path);
+	return r;
+}
+
+/* The device with the kernel's resource manager, the raw one only without it. */
+static enum reason open_device(struct tpm *t, unsigned wait_ms)
+{
+	uint64_t deadline = clock_boot_ms() + wait_ms;
+
+	for (;;) {
+		enum reason r = open_path(t, DEVICE_MANAGED);
+
+		if (r == R_TPM_ABSENT && access(DEVICE_RAW, F_OK) == 0) {
+			pause_ms(MANAGED_LATER_MS);
+			r = open_path(t, DEVICE_MANAGED);
+			if (r == R_TPM_ABSENT)
+				r = open_path(t, DEVICE_RAW);
+		}
+		if (r != R_TPM_ABSENT || clock_left_ms(deadline) == 0)
+			return r;
+		pause_ms(LOOK_AGAIN_MS);
+	}
+}
+
+#ifdef BOOTGATE_TEST
+/* swtpm:host=127.0.0.1,port=2321[,answer=MILLISECONDS] */
+static enum reason open_test(struct tpm *t, const char *where)
+{
+	unsigned port = 0, answer = ANSWER_MS;
+
+	if (sscanf(where, "swtpm:host=%63[0-9.],port=%u,answer=%u", t->link.host, &port,
+		   &answer) < 2 ||
+	    port == 0 || port > UINT16_MAX || answer > ANSWER_MS)
+		return R_USAGE;
+	t->link.port = (uint16_t)port;
+	t->link.answer_ms = (int)answer;
+	return tpm_link_open(&t->link);
+}
+#else
+static enum reason open_test(struct tpm *t, const char *where)
+{
+	(void)t;
+	(void)where;
+	return R_USAGE;
+}
+#endif
+
+/* ---- cleaning up ------------------------------------------------------------ */
+
+static enum reason flush_all(struct tpm *t, uint32_t first)
+{
+	struct tpm_handles h;
+
+	TRY(tpm_handles(t, first, &h));
+	for (size_t i = 0; i < h.count; i++) {
+		uint32_t n = h.handle[i];
+		const uint8_t flush_context[] = {
+			0x80, 0x01, 0, 0, 0, 14, 0, 0, 0x01, 0x65, (uint8_t)(n >> 24),
+			(uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n,
+		};
+		enum reason r = tpm_send_raw(t, BYTES(flush_context));
+
+		if (r != R_OK && r != R_TPM_RESPONSE)
+			return r;
+	}
+	return R_OK;
+}
+
+enum reason tpm_clean(struct tpm *t)
+{
+	TRY(flush_all(t, TPM2_TRANSIENT_FIRST));
+	TRY(flush_all(t, TPM2_LOADED_SESSION_FIRST));
+	return flush_all(t, (uint32_t)TPM2_HT_SAVED_SESSION << 24);
+}
+
+/* ---- open, close ------------------------------------------------------------- */
+
+static enum reason start(struct tpm *t)
+{
+	tpm_tcti_init(t);
+	if (Esys_Initialize(&t->esys, (TSS2_TCTI_CONTEXT *)&t->tcti, NULL) != TSS2_RC_SUCCESS)
+		return R_INTERNAL_MEMORY;
+	/* what firmware, or a gate that was killed, left there */
+	return t->managed ? R_OK : tpm_clean(t);
+}
+
+enum reason tpm_open(const char *where, unsigned wait_ms, struct tpm **ret)
+{
+	struct tpm *t = calloc(1, sizeof(*t));
+	enum reason r;
+
+	if (t == NULL)
+		return R_INTERNAL_MEMORY;
+	t->link.fd = -1;
+	t->link.answer_ms = ANSWER_MS;
+	t->ak = ESYS_TR_NONE;
+	r = where == NULL ? open_device(t, wait_ms) : open_test(t, where);
+	if (r == R_OK)
+		r = start(t);
+	if (r != R_OK) {
+		tpm_close(&t);
+		return r;
+	}
+	*ret = t;
+	return R_OK;
+}
+
+void tpm_close(struct tpm **t)
+{
+	if (*t == NULL)
+		return;
+	if ((*t)->esys != NULL) {
+		if ((*t)->fault == R_OK)
+			tpm_flush(*t, &(*t)->ak);
+		Esys_Finalize(&(*t)->esys);
+	}
+	tpm_link_close(&(*t)->link);
+	free(*t);
+	*t = NULL;
+}
