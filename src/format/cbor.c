@@ -7,7 +7,11 @@
 #include "format/cbor.h"
 
 #include <string.h>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
 #include <tinycbor/cbor.h>
+#pragma GCC diagnostic pop
 
 #include "base/cleanup.h"
 
