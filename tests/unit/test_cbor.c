@@ -273,7 +273,7 @@ static void test_map(void **state)
 static void test_map_of_names(void **state)
 {
 	static const char in[] = "\xa2\x61" "a\x01\x62" "aa\x02\x00";
-	struct cursor c = cursor_of(bytes_of(in, 8));
+	struct cursor c = cursor_of(bytes_of(in, 9));
 	struct cbor_map m;
 	char name[4];
 	uint64_t v = 0;
