@@ -183,9 +183,11 @@ struct msg_judged {
 	uint64_t id;
 	enum reason quote;
 	enum directive directive;
-	int8_t status;
+	enum reason reason;		/* the first that the verdict gives; R_OK: admitted */
 	struct clock_record clock;
 	struct pcr_values values;
+	uint32_t ak_public_len;
+	uint8_t ak_public[LIMIT_TPM_PUBLIC];
 	uint32_t tail;
 };
 
@@ -212,6 +214,7 @@ struct msg_finding {
 struct msg_signed {
 	uint64_t id;
 	enum reason result;		/* R_SERVER_MISMATCH: nothing was signed */
+	enum directive directive;	/* of what was signed */
 	uint32_t tail;
 };
 

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loop, jobs and answers. What a message means is in ledger_*.c. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "crypto/random.h"
+#include "server/http_status.h"
+#include "server/ledger.h"
+
+/* What each peer may send. The tail's length is checked against the struct. */
+#define RULE(t, s, tail_max) { (t), sizeof(s), (uint32_t)(sizeof(s) + (tail_max)), false }
+
+static const struct ipc_rule front_rules[] = {
+	RULE(MSG_CHALLENGE, struct msg_challenge, 0),
+	RULE(MSG_ENROL, struct msg_enrol, LIMIT_ENROL),
+	RULE(MSG_ATTEST, struct msg_attest, LIMIT_EVIDENCE),
+	RULE(MSG_RECEIPT, struct msg_receipt, LIMIT_RECEIPT),
+	RULE(MSG_FAILURE, struct msg_failure, LIMIT_FAILURE_LOG),
+	RULE(MSG_MANIFEST, struct msg_manifest, 0),
+};
+static const struct ipc_rule admin_rules[] = {
+	RULE(MSG_ADMIN, struct msg_admin, LIMIT_REFERENCE_SET),
+};
+static const struct ipc_rule worker_rules[] = {
+	RULE(MSG_ENROLLED, struct msg_enrolled, LIMIT_EKS * sizeof(struct ek_result)),
+	RULE(MSG_JUDGED, struct msg_judged, LIMIT_EXPLANATION),
+	RULE(MSG_RECEIPT_JUDGED, struct msg_receipt_judged, 0),
+	RULE(MSG_LEARNED, struct msg_learned, LIMIT_REFERENCE_SET),
+};
+static const struct ipc_rule signer_rules[] = {
+	RULE(MSG_SIGNED, struct msg_signed, LIMIT_VERDICT),
+};
+static const struct ipc_rule supervisor_rules[] = {
+	{ MSG_WORKER, 0, 0, true },
+};
+
+int64_t ledger_now(void)
+{
+	return (int64_t)time(NULL);
+}
+
+/* ---- answers --------------------------------------------------------------- */
+
+static void answer_add(struct ledger *l, struct ipc *to, uint64_t id, struct msg_answer head,
+		       struct bytes body)
+{
+	struct answer *a = calloc(1, sizeof(*a));
+
+	/* Without memory for an answer the front's own deadline answers. */
+	if (!a)
+		return;
+	a->to = to;
+	a->id = id;
+	a->head = head;
+	a->body = BLOB(body.n);
+	if (blob_append(&a->body, body.p, body.n) != R_OK) {
+		free(a);
+		return;
+	}
+	a->head.tail = (uint32_t)body.n;
+	if (l->last_answer)
+		l->last_answer->next = a;
+	else
+		l->answers = a;
+	l->last_answer = a;
+}
+
+void answer_body(struct ledger *l, struct ipc *to, uint64_t id, enum media media, struct bytes body)
+{
+	struct msg_answer head = { .status = body.n > 0 ? 200 : 204, .media = media };
+
+	answer_add(l, to, id, head, body);
+}
+
+void answer_json(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status, struct bytes text)
+{
+	struct msg_answer head = { .status = status, .media = MEDIA_JSON };
+
+	answer_add(l, to, id, head, text);
+}
+
+void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, uint32_t retry_after)
+{
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
+	struct msg_answer head = { .status = http_status(r), .media = MEDIA_PROBLEM,
+				   .retry_after = retry_after };
+	struct problem p;
+
+	problem_of(r, retry_after, &p);
+	if (problem_write(&p, &body) != R_OK)
+		blob_reset(&body);
+	answer_add(l, to, id, head, blob_bytes(&body));
+}
+
+void answer_refusal(struct ledger *l, struct ipc *to, uint64_t id, enum reason r)
+{
+	uint32_t retry = reason_class(r) == REASON_TRANSIENT ? BUSY_RETRY : 0;
+
+	if (r == R_SERVER_BUSY)
+		l->count.busy++;
+	else
+		l->count.refused++;
+	answer_problem(l, to, id, r, retry);
+}
+
+static void answers_free(struct ledger *l)
+{
+	while (l->answers) {
+		struct answer *a = l->answers;
+
+		l->answers = a->next;
+		blob_free(&a->body);
+		free(a);
+	}
+	l->last_answer = NULL;
+}
+
+/* Sends what waited. `bad`: the commit failed, so nothing of it is true. */
+static void answers_send(struct ledger *l, enum reason bad)
+{
+	for (struct answer *a = l->answers; a; a = a->next) {
+		_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
+		struct msg_answer head = a->head;
+		struct bytes tail = blob_bytes(&a->body);
+
+		if (bad != R_OK && head.status < 300) {
+			struct problem p;
+
+			problem_of(bad, BUSY_RETRY, &p);
+			if (problem_write(&p, &body) != R_OK)
+				blob_reset(&body);
+			tail = blob_bytes(&body);
+			head = (struct msg_answer){ .status = http_status(bad), .media = MEDIA_PROBLEM,
+						    .retry_after = BUSY_RETRY, .tail = (uint32_t)tail.n };
+		}
+		struct bytes piece[] = { bytes_of(&head, sizeof(head)), tail };
+		if (ipc_send(a->to, MSG_ANSWER, a->id, piece, ARRAY_LEN(piece), -1) != R_OK)
+			log_line(LEVEL_WARN, "an answer was dropped: its front does not take it");
+	}
+	answers_free(l);
+}
+
+/* ---- transaction of a turn --------------------------------------------------- */
+
+enum reason ledger_write(struct ledger *l)
+{
+	if (l->in_transaction)
+		return R_OK;
+	TRY(store_begin(l->store));
+	l->in_transaction = true;
+	return R_OK;
+}
+
+static void turn_end(struct ledger *l)
+{
+	enum reason r = R_OK;
+
+	if (l->in_transaction) {
+		l->in_transaction = false;
+		r = store_commit(l->store);
+		l->count.commits++;
+		if (r != R_OK) {
+			log_reason(r, "nothing of this turn was recorded");
+			store_rollback(l->store);
+			l->refs_stale = true;
+		}
+	}
+	if (l->refs_stale) {
+		l->refs_stale = false;
+		enum reason load = refs_load(l);
+		if (load != R_OK)
+			log_reason(load, "references cannot be read; judging by the old ones");
+	}
+	answers_send(l, r);
+}
+
+enum reason audit(struct ledger *l, const char *actor, const char *action, struct bytes target,
+		  enum reason r, const char *detail)
+{
+	struct audit_row row = { .time = ledger_now() };
+
+	snprintf(row.actor, sizeof(row.actor), "%s", actor);
+	snprintf(row.action, sizeof(row.action), "%s", action);
+	if (target.n <= (sizeof(row.target) - 1) / 2)
+		hex_encode(target, row.target);
+	if (r != R_OK)
+		snprintf(row.reason, sizeof(row.reason), "%s", reason_name(r));
+	text_escape(bytes_str(detail), row.detail, sizeof(row.detail));
+	TRY(ledger_write(l));
+	return store_audit_add(l->store, &row);
+}
+
+/* ---- jobs ---------------------------------------------------------------------- */
+
+enum reason job_add(struct ledger *l, enum job_kind kind, struct ipc *front, uint64_t front_id,
+		    struct bytes body, struct job **ret)
+{
+	if (l->job_count >= LEDGER_JOBS_MAX || l->job_bytes + body.n > LEDGER_JOB_BYTES_MAX)
+		return R_SERVER_BUSY;
+	struct job *j = calloc(1, sizeof(*j));
+	if (!j)
+		return R_INTERNAL_MEMORY;
+	j->id = ++l->next_id;
+	j->kind = kind;
+	j->front = front;
+	j->front_id = front_id;
+	j->deadline = clock_boot_ms() + JOB_DEADLINE_MS;
+	j->body = BLOB(body.n);
+	j->explanation = BLOB(LIMIT_EXPLANATION);
+	j->verdict = BLOB(LIMIT_VERDICT);
+	j->s.id = j->id;
+	enum reason r = blob_append(&j->body, body.p, body.n);
+	if (r != R_OK) {
+		free(j);
+		return r;
+	}
+	if (l->last)
+		l->last->next = j;
+	else
+		l->first = j;
+	l->last = j;
+	l->job_count++;
+	l->job_bytes += body.n;
+	*ret = j;
+	return R_OK;
+}
+
+struct job *job_find(struct ledger *l, uint64_t id)
+{
+	struct job *j = l->first;
+
+	while (j && j->id != id)
+		j = j->next;
+	return j;
+}
+
+void job_remove(struct ledger *l, struct job *j)
+{
+	struct job **at = &l->first, *before = NULL;
+
+	while (*at != j) {
+		before = *at;
+		at = &(*at)->next;
+	}
+	*at = j->next;
+	if (l->last == j)
+		l->last = before;
+	for (size_t i = 0; i < l->conf.workers; i++)
+		if (l->worker[i].job == j)
+			l->worker[i].job = NULL;
+	l->job_count--;
+	l->job_bytes -= j->body.n;
+	blob_free(&j->body);
+	blob_free(&j->explanation);
+	blob_free(&j->verdict);
+	free(j);
+}
+
+static void job_fail(struct ledger *l, struct job *j, enum reason r)
+{
+	answer_refusal(l, j->front, j->front_id, r);
+	job_remove(l, j);
+}
+
+static enum reason job_send(struct ledger *l, struct job *j, struct ipc *worker)
+{
+	switch (j->kind) {
+	case JOB_ENROL:
+		return enrol_send(l, j, worker);
+	case JOB_ATTEST:
+		return attest_send(l, j, worker);
+	case JOB_RECEIPT:
+		return receipt_send(l, j, worker);
+	case JOB_LEARN:
+		return learn_send(l, j, worker);
+	}
+	return R_INTERNAL;
+}
+
+static struct worker *idle_worker(struct ledger *l)
+{
+	for (size_t i = 0; i < l->conf.workers; i++) {
+		struct worker *w = &l->worker[i];
+
+		if (w->ipc.fd >= 0 && w->ipc.broken == R_OK && !w->job && w->served < WORKER_REQUESTS)
+			return w;
+	}
+	return NULL;
+}
+
+void job_assign(struct ledger *l)
+{
+	struct job *next;
+
+	for (struct job *j = l->first; j; j = next) {
+		next = j->next;
+		if (j->sent)
+			continue;
+		struct worker *w = idle_worker(l);
+		if (!w)
+			return;
+		enum reason r = refs_send(l, w);
+		if (r == R_OK)
+			r = job_send(l, j, &w->ipc);
+		if (r != R_OK) {
+			job_fail(l, j, R_SERVER_WORKER);
+			continue;
+		}
+		j->sent = true;
+		w->job = j;
+		w->served++;
+	}
+}
+
+static void jobs_expire(struct ledger *l)
+{
+	uint64_t now = clock_boot_ms();
+	struct job *next;
+
+	for (struct job *j = l->first; j; j = next) {
+		next = j->next;
+		/* One that a worker has is kept until the worker speaks or ends. */
+		if (j->deadline <= now && !j->sent)
+			job_fail(l, j, R_SERVER_BUSY);
+	}
+}
+
+/* ---- messages -------------------------------------------------------------------- */
+
+/*
+ * Splits a body into the fixed struct and the tail, whose length the struct
+ * states at `tail_at` (none where the type has no tail).
+ */
+static bool split(const struct ipc_message *m, void *head, size_t n, size_t tail_at, struct bytes *ret)
+{
+	uint32_t tail;
+
+	if (m->body.n < n)
+		return false;
+	memcpy(head, m->body.p, n);
+	memcpy(&tail, (const uint8_t *)head + tail_at, sizeof(tail));
+	if (m->body.n - n != tail)
+		return false;
+	*ret = bytes_of(m->body.p + n, tail);
+	return true;
+}
+#define SPLIT(m, head, ret) split((m), &(head), sizeof(head), offsetof(__typeof__(head), tail), (ret))
+
+static enum reason from_front(struct ledger *l, const struct ipc_message *m)
+{
+	struct bytes tail;
+
+	switch (m->type) {
+	case MSG_CHALLENGE: {
+		struct msg_challenge c;
+		memcpy(&c, m->body.p, sizeof(c));
+		on_challenge(l, &l->front, m->id, &c);
+		return R_OK;
+	}
+	case MSG_ENROL: {
+		struct msg_enrol e;
+		if (!SPLIT(m, e, &tail))
+			return R_FORMAT_TRUNCATED;
+		on_enrol(l, &l->front, m->id, &e, tail);
+		return R_OK;
+	}
+	case MSG_ATTEST: {
+		struct msg_attest a;
+		if (!SPLIT(m, a, &tail))
+			return R_FORMAT_TRUNCATED;
+		on_attest(l, &l->front, m->id, &a, tail);
+		return R_OK;
+	}
+	case MSG_RECEIPT: {
+		struct msg_receipt r;
+		if (!SPLIT(m, r, &tail))
+			return R_FORMAT_TRUNCATED;
+		on_receipt(l, &l->front, m->id, &r, tail);
+		return R_OK;
+	}
+	case MSG_FAILURE: {
+		struct msg_failure f;
+		if (!SPLIT(m, f, &tail))
+			return R_FORMAT_TRUNCATED;
+		on_failure(l, &l->front, m->id, &f, tail);
+		return R_OK;
+	}
+	case MSG_MANIFEST: {
+		struct msg_manifest q;
+		memcpy(&q, m->body.p, sizeof(q));
+		on_manifest(l, &l->front, m->id, &q);
+		return R_OK;
+	}
+	default:
+		return R_FORMAT_TYPE;
+	}
+}
+
+static enum reason from_admin(struct ledger *l, const struct ipc_message *m)
+{
+	struct msg_admin a;
+	struct bytes tail;
+
+	if (!SPLIT(m, a, &tail))
+		return R_FORMAT_TRUNCATED;
+	/* The front is not trusted to end its strings. */
+	a.actor[sizeof(a.actor) - 1] = '\0';
+	a.reason[sizeof(a.reason) - 1] = '\0';
+	for (size_t i = 0; i < ADMIN_ARGS; i++)
+		a.arg[i][ADMIN_ARG_MAX - 1] = '\0';
+	on_admin(l, &l->admin, m->id, &a, tail);
+	return R_OK;
+}
+
+static enum reason from_worker(struct ledger *l, struct worker *w, const struct ipc_message *m)
+{
+	struct job *j = w->job;
+	struct bytes tail;
+
+	/* A worker speaks of the job that it has, and once. */
+	if (!j || m->id != j->id)
+		return R_INTERNAL_CHILD;
+	w->job = NULL;
+	switch (m->type) {
+	case MSG_ENROLLED: {
+		struct msg_enrolled e;
+		if (j->kind != JOB_ENROL || !SPLIT(m, e, &tail))
+			return R_INTERNAL_CHILD;
+		on_enrolled(l, j, &e, tail);
+		return R_OK;
+	}
+	case MSG_JUDGED: {
+		struct msg_judged g;
+		if (j->kind != JOB_ATTEST || !SPLIT(m, g, &tail))
+			return R_INTERNAL_CHILD;
+		on_judged(l, j, &g, tail);
+		return R_OK;
+	}
+	case MSG_RECEIPT_JUDGED: {
+		struct msg_receipt_judged g;
+		if (j->kind != JOB_RECEIPT || !SPLIT(m, g, &tail))
+			return R_INTERNAL_CHILD;
+		on_receipt_judged(l, j, &g);
+		return R_OK;
+	}
+	case MSG_LEARNED: {
+		struct msg_learned g;
+		if (j->kind != JOB_LEARN || !SPLIT(m, g, &tail))
+			return R_INTERNAL_CHILD;
+		on_learned(l, j, &g, tail);
+		return R_OK;
+	}
+	default:
+		return R_FORMAT_TYPE;
+	}
+}
+
+static enum reason from_signer(struct ledger *l, const struct ipc_message *m)
+{
+	struct msg_signed s;
+	struct bytes tail;
+
+	if (!SPLIT(m, s, &tail))
+		return R_FORMAT_TRUNCATED;
+	struct job *j = job_find(l, m->id);
+	/* The job may be gone: its worker crashed after it had told the signer. */
+	if (j && j->kind == JOB_ATTEST && j->sent)
+		on_signed(l, j, &s, tail);
+	return R_OK;
+}
+
+/* A new worker takes the place of one that is gone. */
+static enum reason from_supervisor(struct ledger *l, const struct ipc_message *m)
+{
+	if (m->id >= l->conf.workers) {
+		close(m->fd);
+		return R_FORMAT_RANGE;
+	}
+	struct worker *w = &l->worker[m->id];
+
+	ipc_close(&w->ipc);
+	w->served = 0;
+	w->refs_version = 0;
+	return ipc_open(&w->ipc, m->fd, worker_rules, ARRAY_LEN(worker_rules));
+}
+
+/* A crash is a refusal: the job is not tried again with another worker. */
+static void worker_gone(struct ledger *l, struct worker *w)
+{
+	struct job *j = w->job;
+
+	if (j) {
+		l->count.worker_crashes++;
+		log_reason(R_SERVER_WORKER, "job %llu", (unsigned long long)j->id);
+		w->job = NULL;
+		job_fail(l, j, R_SERVER_WORKER);
+	}
+	ipc_close(&w->ipc);
+	w->ipc = IPC_NONE;
+}
+
+/* ---- loop --------------------------------------------------------------------------- */
+
+/* Messages taken from one channel in one turn, so that none starves another. */
+#define TURN_MESSAGES 64u
+
+typedef enum reason (*handler)(struct ledger *l, const struct ipc_message *m);
+
+static enum reason pump(struct ledger *l, struct ipc *c, handler f)
+{
+	for (unsigned i = 0; i < TURN_MESSAGES; i++) {
+		struct ipc_message m;
+		bool have = false;
+
+		TRY(ipc_receive(c, &m, &have));
+		if (!have)
+			break;
+		TRY(f(l, &m));
+	}
+	return ipc_flush(c);
+}
+
+static void pump_worker(struct ledger *l, struct worker *w)
+{
+	struct ipc_message m;
+	bool have = false;
+	enum reason r = ipc_receive(&w->ipc, &m, &have);
+
+	if (r == R_OK && have)
+		r = from_worker(l, w, &m);
+	if (r == R_OK)
+		r = ipc_flush(&w->ipc);
+	if (r != R_OK)
+		worker_gone(l, w);
+}
+
+static enum reason turn(struct ledger *l)
+{
+	struct pollfd fds[4 + LEDGER_WORKERS_MAX];
+	struct ipc *fixed[] = { &l->front, &l->admin, &l->signer, &l->supervisor };
+	static const handler handlers[] = { from_front, from_admin, from_signer, from_supervisor };
+	nfds_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		fds[n++] = (struct pollfd){ fixed[i]->fd, ipc_events(fixed[i]), 0 };
+	for (size_t i = 0; i < l->conf.workers; i++)
+		fds[n++] = (struct pollfd){ l->worker[i].ipc.fd, ipc_events(&l->worker[i].ipc), 0 };
+	if (poll(fds, n, 1000) < 0)
+		return errno == EINTR ? R_OK : R_INTERNAL_IO;
+
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		if (fds[i].revents)
+			TRY(pump(l, fixed[i], handlers[i]));
+	for (size_t i = 0; i < l->conf.workers; i++)
+		if (fds[ARRAY_LEN(fixed) + i].revents && l->worker[i].ipc.fd >= 0)
+			pump_worker(l, &l->worker[i]);
+	jobs_expire(l);
+	turn_end(l);
+	job_assign(l);
+	/* A job that could not be handed on was answered just now. */
+	answers_send(l, R_OK);
+	return R_OK;
+}
+
+static enum reason channels_open(struct ledger *l, const struct ledger_config *c)
+{
+	TRY(ipc_open(&l->front, c->front, front_rules, ARRAY_LEN(front_rules)));
+	TRY(ipc_open(&l->admin, c->admin, admin_rules, ARRAY_LEN(admin_rules)));
+	TRY(ipc_open(&l->signer, c->signer, signer_rules, ARRAY_LEN(signer_rules)));
+	return ipc_open(&l->supervisor, c->supervisor, supervisor_rules, ARRAY_LEN(supervisor_rules));
+}
+
+static void ledger_free(struct ledger **l)
+{
+	if (!*l)
+		return;
+	struct ipc *fixed[] = { &(*l)->front, &(*l)->admin, &(*l)->signer, &(*l)->supervisor };
+
+	answers_free(*l);
+	while ((*l)->first)
+		job_remove(*l, (*l)->first);
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		ipc_close(fixed[i]);
+	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++)
+		ipc_close(&(*l)->worker[i].ipc);
+	blob_free(&(*l)->refs);
+	blob_free(&(*l)->policy);
+	store_close(&(*l)->store);
+	wipe(*l, sizeof(**l));
+	free(*l);
+	*l = NULL;
+}
+
+enum reason ledger_run(const struct ledger_config *conf)
+{
+	_cleanup_(ledger_free) struct ledger *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return R_INTERNAL_MEMORY;
+	l->conf = *conf;
+	l->front = l->admin = l->signer = l->supervisor = IPC_NONE;
+	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++)
+		l->worker[i].ipc = IPC_NONE;
+	l->refs = BLOB(LIMIT_REFERENCE_SET);
+	l->policy = BLOB(LIMIT_REFERENCE);
+	TRY(channels_open(l, conf));
+	TRY(store_open(conf->database, &l->store));
+	TRY(refs_load(l));
+	for (;;)
+		TRY(turn(l));
+}

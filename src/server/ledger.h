@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ledger: the only process with the database. It turns messages of the
+ * fronts into jobs, hands evidence to a worker, records what came back, and
+ * answers. It parses nothing but our own fixed messages and sealed tokens.
+ *
+ * One loop, one thread. All requests of one turn share a transaction; answers
+ * that depend on it wait until it is on the disk.
+ */
+#ifndef BOOTGATE_SERVER_LEDGER_H
+#define BOOTGATE_SERVER_LEDGER_H
+
+#include "base/ipc.h"
+#include "crypto/aead.h"
+#include "format/token.h"
+#include "server/admin_ops.h"
+#include "server/msg.h"
+#include "server/store.h"
+
+#define LEDGER_JOBS_MAX 256u		/* under way at once; more is server.busy */
+#define LEDGER_JOB_BYTES_MAX (192u << 20)
+#define LEDGER_WORKERS_MAX 16u
+#define JOB_DEADLINE_MS 60000u
+#define HOLD_RETRY 15u			/* seconds until a held node asks again */
+#define BUSY_RETRY 2u
+
+struct ledger_config {
+	const char *database;
+	uint8_t token_key[AEAD_KEY_LEN];
+	uint32_t challenge_lifetime;	/* seconds */
+	uint32_t pending_max;		/* nodes that wait for approval */
+	unsigned workers;
+	/* Ends of socket pairs, owned by the ledger from now on. */
+	int front, admin, signer, supervisor;
+};
+
+enum job_kind { JOB_ENROL, JOB_ATTEST, JOB_RECEIPT, JOB_LEARN };
+
+/* One request under way. */
+struct job {
+	struct job *next;
+	uint64_t id;
+	enum job_kind kind;
+	struct ipc *front;		/* whom to answer */
+	uint64_t front_id;
+	uint64_t deadline;
+	bool sent;			/* a worker has it */
+	struct blob body;
+	struct msg_session s;
+	char peer[PEER_TEXT];
+
+	/* attest */
+	struct node node;
+	bool node_new;
+	struct node_ek ek[LIMIT_EKS];	/* proved in this session */
+	size_t ek_count;
+	struct pcr_selection implemented;
+	bool judged, signed_;
+	struct msg_judged facts;
+	enum directive signed_directive;
+	struct blob explanation, verdict;
+
+	/* receipt */
+	struct msg_received received;
+
+	/* learn */
+	struct msg_admin admin;
+};
+
+struct worker {
+	struct ipc ipc;
+	struct job *job;		/* NULL: idle */
+	unsigned served;
+	uint64_t refs_version;
+};
+
+/* An answer that waits for the commit of its turn. */
+struct answer {
+	struct answer *next;
+	struct ipc *to;
+	uint64_t id;
+	struct msg_answer head;
+	struct blob body;
+};
+
+struct counters {
+	uint64_t challenges, enrolments, verdicts[DIRECTIVE_MAX], receipts;
+	uint64_t refused, busy, worker_crashes, commits, failures;
+};
+
+struct ledger {
+	struct ledger_config conf;
+	struct store *store;
+	struct ipc front, admin, signer, supervisor;
+	struct worker worker[LEDGER_WORKERS_MAX];
+	struct job *first, *last;
+	size_t job_count, job_bytes;
+	uint64_t next_id;
+	bool in_transaction;
+	struct answer *answers, *last_answer;
+	/* What workers judge by; version 0 is none yet. */
+	struct blob refs, policy;
+	struct policy policy_values;
+	uint64_t refs_version;
+	bool refs_stale;		/* changed in this turn's transaction */
+	struct counters count;
+};
+
+/* Runs until the supervisor's channel closes. */
+enum reason ledger_run(const struct ledger_config *conf) must_check;
+
+/* ---- ledger.c: what the handlers use ----------------------------------- */
+
+int64_t ledger_now(void);
+/* Opens this turn's transaction unless it is open. */
+enum reason ledger_write(struct ledger *l) must_check;
+void answer_body(struct ledger *l, struct ipc *to, uint64_t id, enum media media, struct bytes body);
+void answer_json(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status, struct bytes text);
+void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, uint32_t retry_after);
+/* The problem of a reason, with the retry-after that its class asks for. */
+void answer_refusal(struct ledger *l, struct ipc *to, uint64_t id, enum reason r);
+enum reason audit(struct ledger *l, const char *actor, const char *action, struct bytes target,
+		  enum reason r, const char *detail) must_check;
+
+/* Takes a copy of the body. R_SERVER_BUSY when too much is under way. */
+enum reason job_add(struct ledger *l, enum job_kind kind, struct ipc *front, uint64_t front_id,
+		    struct bytes body, struct job **ret) must_check;
+struct job *job_find(struct ledger *l, uint64_t id);
+void job_remove(struct ledger *l, struct job *j);
+/* Gives waiting jobs to idle workers. */
+void job_assign(struct ledger *l);
+
+/* ---- one file a subject --------------------------------------------------- */
+
+/* ledger_session.c */
+enum reason session_make(struct ledger *l, enum stage stage, const uint8_t ak_name[AK_NAME_LEN],
+			 const uint8_t nonce[NONCE_LEN], const struct pcr_selection *implemented,
+			 struct pcr_selection *ret_selection, struct blob *ret_token) must_check;
+enum reason session_open(struct ledger *l, const struct msg_token *token, struct session_token *ret) must_check;
+void on_challenge(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_challenge *m);
+
+/* ledger_enrol.c */
+void on_enrol(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_enrol *m, struct bytes body);
+enum reason enrol_send(struct ledger *l, struct job *j, struct ipc *worker) must_check;
+void on_enrolled(struct ledger *l, struct job *j, const struct msg_enrolled *m, struct bytes results);
+/* Opens the enrolment token of an attest message and checks the proofs. */
+enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attest *m) must_check;
+
+/* ledger_attest.c */
+void on_attest(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_attest *m, struct bytes body);
+enum reason attest_send(struct ledger *l, struct job *j, struct ipc *worker) must_check;
+void on_judged(struct ledger *l, struct job *j, const struct msg_judged *m, struct bytes explanation);
+void on_signed(struct ledger *l, struct job *j, const struct msg_signed *m, struct bytes verdict);
+
+/* ledger_receipt.c */
+void on_receipt(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_receipt *m, struct bytes body);
+enum reason receipt_send(struct ledger *l, struct job *j, struct ipc *worker) must_check;
+void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt_judged *m);
+void on_failure(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_failure *m, struct bytes log);
+void on_manifest(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_manifest *m);
+
+/* ledger_admin.c, ledger_refs.c */
+void on_admin(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_admin *m, struct bytes body);
+enum reason learn_send(struct ledger *l, struct job *j, struct ipc *worker) must_check;
+void on_learned(struct ledger *l, struct job *j, const struct msg_learned *m, struct bytes set);
+/* Reads active references and policy again, for the workers. */
+enum reason refs_load(struct ledger *l) must_check;
+enum reason refs_send(struct ledger *l, struct worker *w) must_check;
+
+#endif

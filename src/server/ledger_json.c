@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "server/http_status.h"
+#include "server/ledger_json.h"
+
+void out_begin(struct out *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->open[0] = json_object();
+	o->failed = !o->open[0];
+}
+
+void out_free(struct out *o)
+{
+	json_decref(o->open[0]);
+	o->open[0] = NULL;
+}
+
+/* Takes over `value` in every case. */
+static void add(struct out *o, const char *key, json_t *value)
+{
+	json_t *in = o->open[o->depth];
+
+	if (!value || o->failed) {
+		json_decref(value);
+		o->failed = true;
+		return;
+	}
+	int r = json_is_array(in) ? json_array_append_new(in, value) : json_object_set_new(in, key, value);
+	if (r != 0)
+		o->failed = true;
+}
+
+void out_text(struct out *o, const char *key, const char *value)
+{
+	add(o, key, json_string(value));
+}
+
+void out_number(struct out *o, const char *key, uint64_t value)
+{
+	add(o, key, json_integer((json_int_t)value));
+}
+
+void out_bool(struct out *o, const char *key, bool value)
+{
+	add(o, key, json_boolean(value));
+}
+
+void out_hex(struct out *o, const char *key, struct bytes value)
+{
+	_cleanup_free_ char *text = malloc(2 * value.n + 1);
+
+	if (text)
+		hex_encode(value, text);
+	add(o, key, text ? json_string(text) : NULL);
+}
+
+void out_base64(struct out *o, const char *key, struct bytes value)
+{
+	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	_cleanup_free_ char *text = malloc((value.n + 2) / 3 * 4 + 1);
+	char *p = text;
+
+	for (size_t i = 0; text && i < value.n; i += 3) {
+		uint32_t v = (uint32_t)value.p[i] << 16;
+		size_t left = value.n - i;
+
+		if (left > 1)
+			v |= (uint32_t)value.p[i + 1] << 8;
+		if (left > 2)
+			v |= value.p[i + 2];
+		*p++ = digit[v >> 18];
+		*p++ = digit[v >> 12 & 63];
+		*p++ = left > 1 ? digit[v >> 6 & 63] : '=';
+		*p++ = left > 2 ? digit[v & 63] : '=';
+	}
+	if (text)
+		*p = '\0';
+	add(o, key, text ? json_string(text) : NULL);
+}
+
+void out_time(struct out *o, const char *key, int64_t value)
+{
+	char text[32];
+	time_t t = (time_t)value;
+	struct tm tm;
+
+	if (value == 0)
+		return;
+	if (!gmtime_r(&t, &tm) || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		o->failed = true;
+	else
+		add(o, key, json_string(text));
+}
+
+static void open_add(struct out *o, const char *key, json_t *value)
+{
+	if (o->depth + 1 == JSON_DEPTH) {
+		json_decref(value);
+		o->failed = true;
+		return;
+	}
+	add(o, key, value);
+	if (!o->failed)
+		o->open[++o->depth] = value;	/* borrowed: its parent owns it */
+}
+
+void out_object(struct out *o, const char *key)
+{
+	open_add(o, key, json_object());
+}
+
+void out_array(struct out *o, const char *key)
+{
+	open_add(o, key, json_array());
+}
+
+void out_end(struct out *o)
+{
+	if (o->depth > 0)
+		o->depth--;
+}
+
+static void send(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status, const json_t *whole)
+{
+	_cleanup_free_ char *text = json_dumps(whole, JSON_COMPACT | JSON_SORT_KEYS);
+
+	answer_json(l, to, id, status, text ? bytes_str(text) : BYTES_NONE);
+}
+
+void out_answer(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const struct out *o)
+{
+	if (r == R_OK && o->failed)
+		r = R_INTERNAL_MEMORY;
+	if (r == R_OK) {
+		send(l, to, id, 200, o->open[0]);
+		return;
+	}
+	_cleanup_(out_free) struct out e;
+
+	out_begin(&e);
+	out_object(&e, "error");
+	out_text(&e, "reason", reason_name(r));
+	out_text(&e, "class", reason_class_name(reason_class(r)));
+	out_text(&e, "sentence", reason_sentence(r));
+	out_text(&e, "remedy", reason_remedy(r));
+	out_end(&e);
+	send(l, to, id, http_status(r), e.open[0]);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What workers judge by, and learning it from a node's evidence. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "server/ledger.h"
+#include "server/ledger_json.h"
+
+struct collect {
+	struct blob *blobs;		/* each encoded variant, to be read as views */
+	struct reference_set set;
+};
+
+static enum reason collect_one(void *ctx, struct bytes encoded)
+{
+	struct collect *c = ctx;
+	size_t n = c->set.count;
+
+	if (n == REFERENCE_SET_MAX)
+		return R_INTERNAL_TOO_LARGE;
+	c->blobs[n] = BLOB(LIMIT_REFERENCE);
+	TRY(blob_append(&c->blobs[n], encoded.p, encoded.n));
+	TRY(reference_variant_read(blob_bytes(&c->blobs[n]), &c->set.variant[n]));
+	c->set.count++;
+	return R_OK;
+}
+
+static void collect_free(struct collect *c)
+{
+	for (size_t i = 0; c->blobs && i < REFERENCE_SET_MAX; i++)
+		blob_free(&c->blobs[i]);
+	free(c->blobs);
+	reference_set_free(&c->set);
+}
+
+enum reason refs_load(struct ledger *l)
+{
+	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET), policy = BLOB(LIMIT_REFERENCE);
+	_cleanup_(collect_free) struct collect c = { 0 };
+	struct policy values;
+
+	c.blobs = calloc(REFERENCE_SET_MAX, sizeof(*c.blobs));
+	c.set.variant = calloc(REFERENCE_SET_MAX, sizeof(*c.set.variant));
+	if (!c.blobs || !c.set.variant)
+		return R_INTERNAL_MEMORY;
+	TRY(store_variant_each(l->store, true, collect_one, &c));
+	TRY(reference_set_write(&c.set, &refs));
+
+	enum reason r = store_policy(l->store, &policy);
+	if (r == R_STORE_NOT_FOUND) {
+		policy_default(&values);
+		TRY(policy_write(&values, &policy));
+	} else if (r != R_OK) {
+		return r;
+	} else {
+		TRY(policy_read(blob_bytes(&policy), &values));
+	}
+
+	blob_free(&l->refs);
+	blob_free(&l->policy);
+	l->refs = refs;
+	l->policy = policy;
+	refs = BLOB(0);
+	policy = BLOB(0);
+	l->policy_values = values;
+	l->refs_version++;
+	return R_OK;
+}
+
+enum reason refs_send(struct ledger *l, struct worker *w)
+{
+	if (w->refs_version == l->refs_version)
+		return R_OK;
+	struct bytes refs = blob_bytes(&l->refs), policy = blob_bytes(&l->policy);
+	TRY(ipc_send(&w->ipc, MSG_REFS, l->refs_version, &refs, 1, -1));
+	TRY(ipc_send(&w->ipc, MSG_POLICY, l->refs_version, &policy, 1, -1));
+	w->refs_version = l->refs_version;
+	return R_OK;
+}
+
+enum reason learn_send(struct ledger *l, struct job *j, struct ipc *worker)
+{
+	struct msg_learn m = { .id = j->id, .session = j->s.session, .tail = (uint32_t)j->body.n };
+
+	(void)l;
+	snprintf(m.source, sizeof(m.source), "learned from %.64s", j->s.node);
+	struct bytes piece[] = { bytes_of(&m, sizeof(m)), blob_bytes(&j->body) };
+	return ipc_send(worker, MSG_LEARN, j->id, piece, ARRAY_LEN(piece), -1);
+}
+
+struct twin {
+	const struct reference_variant *v;
+	uint64_t id;
+	enum variant_state state;
+};
+
+/* A variant with the very same events, in any state but revoked. */
+static enum reason same_events(void *ctx, struct bytes encoded)
+{
+	struct twin *t = ctx;
+	_cleanup_(reference_variant_free) struct reference_variant other = { 0 };
+
+	TRY(reference_variant_read(encoded, &other));
+	if (other.state == VARIANT_REVOKED || strcmp(other.component, t->v->component) != 0 ||
+	    other.event_count != t->v->event_count)
+		return R_OK;
+	for (size_t i = 0; i < other.event_count; i++) {
+		const struct reference_event *a = &other.event[i], *b = &t->v->event[i];
+
+		if (a->pcr != b->pcr || a->type != b->type || a->digest_count != b->digest_count)
+			return R_OK;
+		for (size_t d = 0; d < a->digest_count; d++)
+			if (a->digest[d].alg != b->digest[d].alg ||
+			    !bytes_equal(a->digest[d].digest, b->digest[d].digest))
+				return R_OK;
+	}
+	t->id = other.id;
+	t->state = other.state;
+	return R_OK;
+}
+
+static enum reason learn_store(struct ledger *l, struct job *j, struct bytes set, struct out *out)
+{
+	_cleanup_(reference_set_free) struct reference_set refs = { 0 };
+
+	TRY(reference_set_read(set, &refs));
+	if (!j->admin.dry_run)
+		TRY(ledger_write(l));
+	out_array(out, "variants");
+	for (size_t i = 0; i < refs.count; i++) {
+		struct reference_variant *v = &refs.variant[i];
+		struct twin t = { .v = v };
+
+		v->state = VARIANT_STAGED;
+		if (j->admin.arg[1][0])
+			snprintf(v->name, sizeof(v->name), "%.127s", j->admin.arg[1]);
+		TRY(store_variant_each(l->store, false, same_events, &t));
+		bool known = t.id != 0;
+		if (!known && !j->admin.dry_run)
+			TRY(store_variant_add(l->store, v, &t.id));
+		out_object(out, NULL);
+		out_number(out, "id", t.id);
+		out_text(out, "component", v->component);
+		out_text(out, "name", v->name);
+		out_text(out, "state", variant_state_name(known ? t.state : VARIANT_STAGED));
+		out_bool(out, "known", known);
+		out_number(out, "events", v->event_count);
+		out_end(out);
+	}
+	out_end(out);
+	if (!j->admin.dry_run)
+		TRY(audit(l, j->admin.actor, "ref.learn", BYTES(j->s.node_id), R_OK, j->admin.reason));
+	return R_OK;
+}
+
+void on_learned(struct ledger *l, struct job *j, const struct msg_learned *m, struct bytes set)
+{
+	_cleanup_(out_free) struct out out;
+	enum reason r = m->result < R_MAX ? m->result : R_SERVER_WORKER;
+
+	out_begin(&out);
+	if (r == R_OK)
+		r = learn_store(l, j, set, &out);
+	out_answer(l, j->front, j->front_id, r, &out);
+	job_remove(l, j);
+}
