@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of appraise() that need neither each other nor components. */
+#ifndef BOOTGATE_APPRAISE_JUDGE_H
+#define BOOTGATE_APPRAISE_JUDGE_H
+
+#include "appraise/component.h"
+
+/* facts_policy.c: the measured facts, by the rules of the policy. */
+enum reason facts_judge(struct bytes gate_log, const struct facts *facts,
+			const struct policy *policy, struct explanation *e) must_check;
+/*
+ * True when `value` is at least `least`: hexadecimal when both begin with 0x,
+ * else versions, part by part. What cannot be compared is not at least.
+ */
+bool version_at_least(struct bytes value, const char *least);
+
+/* clock.c: reset counters and clock against what is on record. */
+void clock_judge(const struct tpm_attest *a, const struct clock_record *record,
+		 struct explanation *e);
+
+/* vector.c: submods, status and directive out of the findings. */
+struct judged {
+	bool components;		/* the logs were true, so components were judged */
+	bool facts;			/* there was a rule for facts */
+};
+void vector_make(const struct judged *j, struct appraisal *a);
+
+#endif
