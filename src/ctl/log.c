@@ -34,12 +34,6 @@ static void print_hex(struct bytes b)
 		printf("%02x", b.p[i]);
 }
 
-/* One byte more than a log may have: so that the reader says it is too large. */
-static enum reason read_log(const char *path, struct blob *ret)
-{
-	return ctl_read_file(path, LIMIT_FIRMWARE_LOG, ret);
-}
-
 /* ---- replay --------------------------------------------------------------- */
 
 /* Leniently, so that logs with missing digests are shown as far as they go. */
@@ -109,7 +103,7 @@ int ctl_log_replay(int argc, char **argv)
 	}
 	if (!path)
 		return INVALID_ARGUMENTS(usage);
-	r = read_log(path, &log);
+	r = ctl_read_file(path, LIMIT_FIRMWARE_LOG, &log);
 	if (r != R_OK)
 		return fail(path, r);
 	r = replay(blob_bytes(&log), &in, &result);
@@ -280,7 +274,7 @@ int ctl_log_show(int argc, char **argv)
 	}
 	if (!path)
 		return INVALID_ARGUMENTS(usage);
-	r = read_log(path, &log);
+	r = ctl_read_file(path, LIMIT_FIRMWARE_LOG, &log);
 	if (r != R_OK)
 		return fail(path, r);
 	if (json) {

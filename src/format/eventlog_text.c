@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "format/facts.h"
 
 #define HEX_SHOWN 16u			/* bytes */
@@ -31,12 +32,10 @@ static enum reason put_char(struct blob *b, uint32_t c)
 
 static enum reason put_hex(struct blob *b, struct bytes data)
 {
-	char text[3];
+	char text[2 * HEX_SHOWN + 1];
 
-	for (size_t i = 0; i < data.n && i < HEX_SHOWN; i++) {
-		snprintf(text, sizeof(text), "%02x", data.p[i]);
-		TRY(put(b, text));
-	}
+	hex_encode(bytes_of(data.p, data.n < HEX_SHOWN ? data.n : HEX_SHOWN), text);
+	TRY(put(b, text));
 	return data.n > HEX_SHOWN ? put(b, "...") : R_OK;
 }
 
@@ -50,12 +49,7 @@ static struct bytes strip(struct bytes text)
 
 static bool is_ascii(struct bytes data)
 {
-	if (data.n == 0)
-		return false;
-	for (size_t i = 0; i < data.n; i++)
-		if (!is_printable(data.p[i]))
-			return false;
-	return true;
+	return data.n > 0 && text_printable(data);
 }
 
 static enum reason put_quoted(struct blob *b, struct bytes text)

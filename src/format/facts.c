@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 static const struct {
 	uint32_t tag;
@@ -53,53 +54,30 @@ static bool is_plain(uint8_t c)
 	return c >= 0x20 && c <= 0x7e && c != '\\';
 }
 
-#define ESCAPE_LEN 4u			/* \xHH */
-static const char hex[] = "0123456789abcdef";
-
 enum reason fact_escape(struct bytes raw, struct blob *ret)
 {
-	size_t room = LIMIT_FACT_VALUE;
+	char text[LIMIT_FACT_VALUE + 1];
 
-	for (size_t i = 0; i < raw.n; i++) {
-		uint8_t c = raw.p[i];
-		uint8_t text[ESCAPE_LEN] = { '\\', 'x', (uint8_t)hex[c >> 4],
-					     (uint8_t)hex[c & 15] };
-		bool plain = is_plain(c);
-		size_t n = plain ? 1 : ESCAPE_LEN;
-
-		if (n > room)
-			break;
-		TRY(blob_append(ret, plain ? &c : text, n));
-		room -= n;
-	}
-	return R_OK;
+	(void)text_escape(raw, text, sizeof(text));
+	return blob_append(ret, text, strlen(text));
 }
 
-/* The value of a lower-case hex digit; above 15 for any other character. */
-static unsigned int digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - (unsigned int)'0';
-	if (c >= 'a' && c <= 'f')
-		return c - (unsigned int)'a' + 10;
-	return 16;
-}
+#define ESCAPE_LEN 4u			/* \xHH */
 
 bool fact_text_valid(struct bytes text)
 {
 	if (text.n == 0 || text.n > LIMIT_FACT_VALUE)
 		return false;
 	for (size_t i = 0; i < text.n; i++) {
-		unsigned int high, low;
+		uint8_t meant;
 
 		if (is_plain(text.p[i]))
 			continue;
-		if (text.n - i < ESCAPE_LEN || text.p[i] != '\\' || text.p[i + 1] != 'x')
+		if (text.n - i < ESCAPE_LEN || text.p[i] != '\\' || text.p[i + 1] != 'x' ||
+		    hex_decode(bytes_of(text.p + i + 2, 2), &meant, 1) != R_OK)
 			return false;
-		high = digit(text.p[i + 2]);
-		low = digit(text.p[i + 3]);
 		/* One way to write each value: no \x41 for A. */
-		if (high > 15 || low > 15 || is_plain((uint8_t)(high << 4 | low)))
+		if (is_plain(meant))
 			return false;
 		i += ESCAPE_LEN - 1;
 	}
