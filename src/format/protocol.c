@@ -61,7 +61,13 @@ enum reason quote_qualifying(enum quote_domain d, const uint8_t bound[SHA256_LEN
 	uint8_t claims_digest[SHA256_LEN];
 
 	TRY(sha256(claims, claims_digest));
-	return tagged(domains[d], bytes_of(bound, SHA256_LEN), BYTES(claims_digest), ret);
+	return quote_qualifying_digest(d, bound, claims_digest, ret);
+}
+
+enum reason quote_qualifying_digest(enum quote_domain d, const uint8_t bound[SHA256_LEN],
+				    const uint8_t claims_digest[SHA256_LEN], uint8_t ret[SHA256_LEN])
+{
+	return tagged(domains[d], bytes_of(bound, SHA256_LEN), bytes_of(claims_digest, SHA256_LEN), ret);
 }
 
 enum reason enrol_proof(struct bytes secret, const uint8_t nonce[NONCE_LEN],

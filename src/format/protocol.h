@@ -60,6 +60,10 @@ enum quote_domain {
  */
 enum reason quote_qualifying(enum quote_domain d, const uint8_t bound[SHA256_LEN],
 			     struct bytes claims, uint8_t ret[SHA256_LEN]) must_check;
+/* Same for one who has only the digest of the claims. */
+enum reason quote_qualifying_digest(enum quote_domain d, const uint8_t bound[SHA256_LEN],
+				    const uint8_t claims_digest[SHA256_LEN],
+				    uint8_t ret[SHA256_LEN]) must_check;
 
 /*
  * Answer to one credential of the enrolment:

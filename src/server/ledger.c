@@ -11,31 +11,30 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "crypto/random.h"
+#include "server/channel.h"
 #include "server/http_status.h"
 #include "server/ledger.h"
 
-/* What each peer may send. The tail's length is checked against the struct. */
-#define RULE(t, s, tail_max) { (t), sizeof(s), (uint32_t)(sizeof(s) + (tail_max)), false }
-
+/* What each peer may send. */
 static const struct ipc_rule front_rules[] = {
-	RULE(MSG_CHALLENGE, struct msg_challenge, 0),
-	RULE(MSG_ENROL, struct msg_enrol, LIMIT_ENROL),
-	RULE(MSG_ATTEST, struct msg_attest, LIMIT_EVIDENCE),
-	RULE(MSG_RECEIPT, struct msg_receipt, LIMIT_RECEIPT),
-	RULE(MSG_FAILURE, struct msg_failure, LIMIT_FAILURE_LOG),
-	RULE(MSG_MANIFEST, struct msg_manifest, 0),
+	CHANNEL_RULE(MSG_CHALLENGE, struct msg_challenge, 0),
+	CHANNEL_RULE(MSG_ENROL, struct msg_enrol, LIMIT_ENROL),
+	CHANNEL_RULE(MSG_ATTEST, struct msg_attest, LIMIT_EVIDENCE),
+	CHANNEL_RULE(MSG_RECEIPT, struct msg_receipt, LIMIT_RECEIPT),
+	CHANNEL_RULE(MSG_FAILURE, struct msg_failure, LIMIT_FAILURE_LOG),
+	CHANNEL_RULE(MSG_MANIFEST, struct msg_manifest, 0),
 };
 static const struct ipc_rule admin_rules[] = {
-	RULE(MSG_ADMIN, struct msg_admin, LIMIT_REFERENCE_SET),
+	CHANNEL_RULE(MSG_ADMIN, struct msg_admin, LIMIT_REFERENCE_SET),
 };
 static const struct ipc_rule worker_rules[] = {
-	RULE(MSG_ENROLLED, struct msg_enrolled, LIMIT_EKS * sizeof(struct ek_result)),
-	RULE(MSG_JUDGED, struct msg_judged, LIMIT_EXPLANATION),
-	RULE(MSG_RECEIPT_JUDGED, struct msg_receipt_judged, 0),
-	RULE(MSG_LEARNED, struct msg_learned, LIMIT_REFERENCE_SET),
+	CHANNEL_RULE(MSG_ENROLLED, struct msg_enrolled, LIMIT_EKS * sizeof(struct ek_result)),
+	CHANNEL_RULE(MSG_JUDGED, struct msg_judged, LIMIT_EXPLANATION),
+	CHANNEL_RULE(MSG_RECEIPT_JUDGED, struct msg_receipt_judged, 0),
+	CHANNEL_RULE(MSG_LEARNED, struct msg_learned, LIMIT_REFERENCE_SET),
 };
 static const struct ipc_rule signer_rules[] = {
-	RULE(MSG_SIGNED, struct msg_signed, LIMIT_VERDICT),
+	CHANNEL_RULE(MSG_SIGNED, struct msg_signed, LIMIT_VERDICT),
 };
 static const struct ipc_rule supervisor_rules[] = {
 	{ MSG_WORKER, 0, 0, true },
@@ -215,7 +214,6 @@ enum reason job_add(struct ledger *l, enum job_kind kind, struct ipc *front, uin
 	j->body = BLOB(body.n);
 	j->explanation = BLOB(LIMIT_EXPLANATION);
 	j->verdict = BLOB(LIMIT_VERDICT);
-	j->s.id = j->id;
 	enum reason r = blob_append(&j->body, body.p, body.n);
 	if (r != R_OK) {
 		free(j);
@@ -310,7 +308,7 @@ void job_assign(struct ledger *l)
 		if (r == R_OK)
 			r = job_send(l, j, &w->ipc);
 		if (r != R_OK) {
-			job_fail(l, j, R_SERVER_WORKER);
+			job_fail(l, j, r == R_SERVER_BUSY ? r : R_SERVER_WORKER);
 			continue;
 		}
 		j->sent = true;
@@ -334,25 +332,6 @@ static void jobs_expire(struct ledger *l)
 
 /* ---- messages -------------------------------------------------------------------- */
 
-/*
- * Splits a body into the fixed struct and the tail, whose length the struct
- * states at `tail_at` (none where the type has no tail).
- */
-static bool split(const struct ipc_message *m, void *head, size_t n, size_t tail_at, struct bytes *ret)
-{
-	uint32_t tail;
-
-	if (m->body.n < n)
-		return false;
-	memcpy(head, m->body.p, n);
-	memcpy(&tail, (const uint8_t *)head + tail_at, sizeof(tail));
-	if (m->body.n - n != tail)
-		return false;
-	*ret = bytes_of(m->body.p + n, tail);
-	return true;
-}
-#define SPLIT(m, head, ret) split((m), &(head), sizeof(head), offsetof(__typeof__(head), tail), (ret))
-
 static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 {
 	struct bytes tail;
@@ -366,28 +345,28 @@ static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 	}
 	case MSG_ENROL: {
 		struct msg_enrol e;
-		if (!SPLIT(m, e, &tail))
+		if (!CHANNEL_SPLIT(m, e, &tail))
 			return R_FORMAT_TRUNCATED;
 		on_enrol(l, &l->front, m->id, &e, tail);
 		return R_OK;
 	}
 	case MSG_ATTEST: {
 		struct msg_attest a;
-		if (!SPLIT(m, a, &tail))
+		if (!CHANNEL_SPLIT(m, a, &tail))
 			return R_FORMAT_TRUNCATED;
 		on_attest(l, &l->front, m->id, &a, tail);
 		return R_OK;
 	}
 	case MSG_RECEIPT: {
 		struct msg_receipt r;
-		if (!SPLIT(m, r, &tail))
+		if (!CHANNEL_SPLIT(m, r, &tail))
 			return R_FORMAT_TRUNCATED;
 		on_receipt(l, &l->front, m->id, &r, tail);
 		return R_OK;
 	}
 	case MSG_FAILURE: {
 		struct msg_failure f;
-		if (!SPLIT(m, f, &tail))
+		if (!CHANNEL_SPLIT(m, f, &tail))
 			return R_FORMAT_TRUNCATED;
 		on_failure(l, &l->front, m->id, &f, tail);
 		return R_OK;
@@ -408,7 +387,7 @@ static enum reason from_admin(struct ledger *l, const struct ipc_message *m)
 	struct msg_admin a;
 	struct bytes tail;
 
-	if (!SPLIT(m, a, &tail))
+	if (!CHANNEL_SPLIT(m, a, &tail))
 		return R_FORMAT_TRUNCATED;
 	/* The front is not trusted to end its strings. */
 	a.actor[sizeof(a.actor) - 1] = '\0';
@@ -431,28 +410,28 @@ static enum reason from_worker(struct ledger *l, struct worker *w, const struct 
 	switch (m->type) {
 	case MSG_ENROLLED: {
 		struct msg_enrolled e;
-		if (j->kind != JOB_ENROL || !SPLIT(m, e, &tail))
+		if (j->kind != JOB_ENROL || !CHANNEL_SPLIT(m, e, &tail))
 			return R_INTERNAL_CHILD;
 		on_enrolled(l, j, &e, tail);
 		return R_OK;
 	}
 	case MSG_JUDGED: {
 		struct msg_judged g;
-		if (j->kind != JOB_ATTEST || !SPLIT(m, g, &tail))
+		if (j->kind != JOB_ATTEST || !CHANNEL_SPLIT(m, g, &tail))
 			return R_INTERNAL_CHILD;
 		on_judged(l, j, &g, tail);
 		return R_OK;
 	}
 	case MSG_RECEIPT_JUDGED: {
 		struct msg_receipt_judged g;
-		if (j->kind != JOB_RECEIPT || !SPLIT(m, g, &tail))
+		if (j->kind != JOB_RECEIPT || !CHANNEL_SPLIT(m, g, &tail))
 			return R_INTERNAL_CHILD;
 		on_receipt_judged(l, j, &g);
 		return R_OK;
 	}
 	case MSG_LEARNED: {
 		struct msg_learned g;
-		if (j->kind != JOB_LEARN || !SPLIT(m, g, &tail))
+		if (j->kind != JOB_LEARN || !CHANNEL_SPLIT(m, g, &tail))
 			return R_INTERNAL_CHILD;
 		on_learned(l, j, &g, tail);
 		return R_OK;
@@ -467,7 +446,7 @@ static enum reason from_signer(struct ledger *l, const struct ipc_message *m)
 	struct msg_signed s;
 	struct bytes tail;
 
-	if (!SPLIT(m, s, &tail))
+	if (!CHANNEL_SPLIT(m, s, &tail))
 		return R_FORMAT_TRUNCATED;
 	struct job *j = job_find(l, m->id);
 	/* The job may be gone: its worker crashed after it had told the signer. */

@@ -182,7 +182,10 @@ enum reason attest_send(struct ledger *l, struct job *j, struct ipc *worker)
 
 	memcpy(announce.ak_public, j->node.ak_public, j->node.ak_public_len);
 	struct bytes head = bytes_of(&announce, sizeof(announce));
+	/* The signer must have it before a worker can speak of it. */
 	TRY(ipc_send(&l->signer, MSG_ANNOUNCE, j->id, &head, 1, -1));
+	if (l->signer.queued > 0)
+		return R_SERVER_BUSY;
 
 	if (j->s.session.stage != STAGE_GATE) {
 		struct msg_continued c = { .s = j->s, .receipt_values = j->received.values,

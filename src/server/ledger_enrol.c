@@ -55,7 +55,7 @@ void on_enrol(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_
 
 enum reason enrol_send(struct ledger *l, struct job *j, struct ipc *worker)
 {
-	struct msg_enrolling m = { .id = j->id, .tail = (uint32_t)j->body.n };
+	struct msg_enrolling m = { .tail = (uint32_t)j->body.n };
 
 	(void)l;
 	/* The nonce of the challenge that the answer will carry. */

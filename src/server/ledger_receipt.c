@@ -44,9 +44,26 @@ static enum reason receipt_begin(struct ledger *l, struct ipc *from, uint64_t id
 	TRY(store_manifest_get(l->store, a->manifest_digest, &image));
 	TRY(store_node_by_ak(l->store, a->ak_name, &node));
 
-	TRY(job_add(l, JOB_RECEIPT, from, id, body, &j));
+	/*
+	 * With what was sent at attest and answered, the worker makes the
+	 * hand-over again and so its event.
+	 */
+	_cleanup_(blob_free) struct blob all = BLOB(LIMIT_RECEIPT + LIMIT_EVIDENCE + LIMIT_VERDICT + LIMIT_MANIFEST);
+	size_t end[3];
+	TRY(blob_append(&all, body.p, body.n));
+	TRY(store_evidence(l->store, a->evidence_digest, &all));
+	end[0] = all.n;
+	TRY(blob_append(&all, a->verdict.p, a->verdict.n));
+	end[1] = all.n;
+	TRY(store_manifest_body(l->store, a->manifest_digest, &all));
+	end[2] = all.n;
+
+	TRY(job_add(l, JOB_RECEIPT, from, id, blob_bytes(&all), &j));
 	struct msg_received *x = &j->received;
-	x->id = j->id;
+	x->receipt_len = (uint32_t)body.n;
+	x->evidence_len = (uint32_t)(end[0] - body.n);
+	x->verdict_len = (uint32_t)(end[1] - end[0]);
+	x->manifest_len = (uint32_t)(end[2] - end[1]);
 	x->session.stage = STAGE_GATE;
 	memcpy(x->session.ak_name, a->ak_name, AK_NAME_LEN);
 	x->session.selection = a->selection;
@@ -59,7 +76,7 @@ static enum reason receipt_begin(struct ledger *l, struct ipc *from, uint64_t id
 	x->restart_count = a->clock.restart_count;
 	x->ak_public_len = node.ak_public_len;
 	memcpy(x->ak_public, node.ak_public, node.ak_public_len);
-	x->tail = (uint32_t)body.n;
+	x->tail = (uint32_t)all.n;
 	memcpy(j->s.node_id, node.id, SHA256_LEN);
 	snprintf(j->peer, sizeof(j->peer), "%s", m->peer);
 	return R_OK;
@@ -91,7 +108,8 @@ void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt
 	if (r == R_OK)
 		r = ledger_write(l);
 	if (r == R_OK)
-		r = store_receipt_add(l->store, verdict, ledger_now(), &m->values, blob_bytes(&j->body));
+		r = store_receipt_add(l->store, verdict, ledger_now(), &m->values,
+				      bytes_of(j->body.p, j->received.receipt_len));
 	if (audit(l, "gate", "receipt", BYTES(j->s.node_id), r, j->peer) != R_OK)
 		log_line(LEVEL_WARN, "a receipt is not in the audit");
 	if (r == R_OK) {

@@ -82,7 +82,7 @@ enum reason refs_send(struct ledger *l, struct worker *w)
 
 enum reason learn_send(struct ledger *l, struct job *j, struct ipc *worker)
 {
-	struct msg_learn m = { .id = j->id, .session = j->s.session, .tail = (uint32_t)j->body.n };
+	struct msg_learn m = { .session = j->s.session, .tail = (uint32_t)j->body.n };
 
 	(void)l;
 	snprintf(m.source, sizeof(m.source), "learned from %.64s", j->s.node);

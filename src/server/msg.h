@@ -14,7 +14,9 @@
  *   worker --> ledger          JUDGED ENROLLED RECEIPT_OK LEARNED
  *   signer --> ledger          SIGNED HEAD_SIGNED
  *
- * All of it is one program on one machine: structs travel as they are.
+ * The id of a message is the front's number of its request, or the ledger's
+ * number of the job. All of it is one program on one machine: structs travel
+ * as they are.
  */
 #ifndef BOOTGATE_SERVER_MSG_H
 #define BOOTGATE_SERVER_MSG_H
@@ -41,7 +43,7 @@ enum msg_type {
 	MSG_POLICY,		/* tail: policy */
 	MSG_JUDGE,		/* tail: evidence */
 	MSG_ENROLLING,		/* tail: enrol request */
-	MSG_RECEIVED,		/* tail: receipt */
+	MSG_RECEIVED,		/* tail: receipt, evidence, verdict, manifest */
 	MSG_CONTINUED,		/* tail: continuity evidence */
 	MSG_LEARN,		/* tail: evidence */
 	/* worker --> ledger */
@@ -154,7 +156,6 @@ struct msg_admin {
 
 /* What the ledger knows of a session when it hands the evidence on. */
 struct msg_session {
-	uint64_t id;			/* of the request inside the server */
 	struct session session;
 	uint8_t session_token[SHA256_LEN];	/* SHA-256 of the token: claims must carry it */
 	uint8_t node_id[SHA256_LEN];
@@ -180,7 +181,6 @@ struct msg_judge {
 
 /* Result of appraisal, for the record. `quote` other than R_OK: no verdict. */
 struct msg_judged {
-	uint64_t id;
 	enum reason quote;
 	enum directive directive;
 	enum reason reason;		/* the first that the verdict gives; R_OK: admitted */
@@ -199,7 +199,6 @@ struct msg_announce {
 
 /* What the signer needs to check the quote by itself. */
 struct msg_finding {
-	uint64_t id;
 	struct session session;
 	uint8_t node_id[SHA256_LEN];
 	uint8_t evidence_digest[SHA256_LEN];
@@ -212,14 +211,12 @@ struct msg_finding {
 };
 
 struct msg_signed {
-	uint64_t id;
 	enum reason result;		/* R_SERVER_MISMATCH: nothing was signed */
 	enum directive directive;	/* of what was signed */
 	uint32_t tail;
 };
 
 struct msg_enrolling {
-	uint64_t id;
 	uint8_t session_nonce[NONCE_LEN];
 	uint8_t new_nonce[NONCE_LEN];
 	uint8_t ak_name[AK_NAME_LEN];
@@ -227,7 +224,6 @@ struct msg_enrolling {
 };
 
 struct msg_enrolled {
-	uint64_t id;
 	enum reason result;
 	struct pcr_selection implemented;
 	uint32_t count;			/* struct ek_result each, in the tail */
@@ -235,7 +231,6 @@ struct msg_enrolled {
 };
 
 struct msg_received {
-	uint64_t id;
 	struct session session;
 	uint8_t verdict_digest[SHA256_LEN];
 	uint8_t manifest_digest[SHA256_LEN];
@@ -244,11 +239,12 @@ struct msg_received {
 	uint32_t reset_count, restart_count;
 	uint32_t ak_public_len;
 	uint8_t ak_public[LIMIT_TPM_PUBLIC];
+	/* In the tail, one after the other: receipt, then what the hand-over was made of. */
+	uint32_t receipt_len, evidence_len, verdict_len, manifest_len;
 	uint32_t tail;
 };
 
 struct msg_receipt_judged {
-	uint64_t id;
 	enum reason result;
 	struct pcr_values values;
 	uint32_t tail;
@@ -262,20 +258,17 @@ struct msg_continued {
 };
 
 struct msg_learn {
-	uint64_t id;
 	struct session session;
 	char source[REFERENCE_TEXT_MAX];
 	uint32_t tail;
 };
 
 struct msg_learned {
-	uint64_t id;
 	enum reason result;
 	uint32_t tail;
 };
 
 struct msg_head {
-	uint64_t id;
 	uint8_t digest[SHA256_LEN];
 	uint8_t signature[ES256_LEN];	/* HEAD_SIGNED */
 };
