@@ -147,3 +147,5 @@ $(BUILD)/lint/%.tidy: %.c .clang-tidy | $(DEPS_READY)
 		-MT $@ -MF $(@:.tidy=.d) $<
 	$(Q)touch $@
 -include $(TIDY:.tidy=.d)
+
+-include tests/swtpm/swtpm.mk

@@ -110,6 +110,12 @@ enum reason tpm_clean(struct tpm *t) must_check;
 
 /* Value of one TPM_PT; 0 where the TPM does not have it. */
 enum reason tpm_property(struct tpm *t, uint32_t property, uint32_t *ret) must_check;
+/* The headers of tpm2-tss shift these out of an int. */
+#define HANDLE_LOADED_SESSION 0x02000000u
+#define HANDLE_SAVED_SESSION 0x03000000u
+#define HANDLE_TRANSIENT 0x80000000u
+#define HANDLE_PERSISTENT 0x81000000u
+#define HANDLE_PERSISTENT_LAST 0x81ffffffu
 /* Handles in use from `first` on within its type, at most TPM_HANDLES_MAX. */
 #define TPM_HANDLES_MAX 254u
 struct tpm_handles {

@@ -207,7 +207,7 @@ enum reason tpm_quote_handle(struct tpm *t, uint32_t persistent, const struct pc
 	ESYS_TR h;
 	enum reason r;
 
-	if (persistent < TPM2_PERSISTENT_FIRST || persistent > TPM2_PERSISTENT_LAST)
+	if (persistent < HANDLE_PERSISTENT || persistent > HANDLE_PERSISTENT_LAST)
 		return R_TPM_KEY_HANDLE;
 	TRY(tpm_key_at(t, persistent, &h, &area));
 	r = scheme_for(&area, &scheme);

@@ -152,9 +152,9 @@ static enum reason flush_all(struct tpm *t, uint32_t first)
 
 enum reason tpm_clean(struct tpm *t)
 {
-	TRY(flush_all(t, TPM2_TRANSIENT_FIRST));
-	TRY(flush_all(t, TPM2_LOADED_SESSION_FIRST));
-	return flush_all(t, (uint32_t)TPM2_HT_SAVED_SESSION << 24);
+	TRY(flush_all(t, HANDLE_TRANSIENT));
+	TRY(flush_all(t, HANDLE_LOADED_SESSION));
+	return flush_all(t, HANDLE_SAVED_SESSION);
 }
 
 /* ---- open, close ------------------------------------------------------------- */

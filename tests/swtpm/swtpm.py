@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A software TPM for one test: own folder, own ports, ends with the test.
+
+	with Swtpm(banks="sha1,sha256") as tpm:
+		tpm.tool("tpm2_pcrread", "sha256:0")
+		subprocess.run([GATE, "pcrs", "--tpm", tpm.where, "sha256:0"])
+
+A state with EK certificates takes seconds to make. It is made once for each
+list of banks, kept under build/swtpm/, and copied; such TPMs have the same
+EKs. `fresh=True` makes a new one.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(TOP, "build")
+CACHE = os.path.join(BUILD, "swtpm")
+SECONDS = 20
+
+
+def free_ports():
+    """Two free ports in a row: swtpm's data port, and its control port."""
+    for _ in range(200):
+        with socket.socket() as one, socket.socket() as two:
+            one.bind(("127.0.0.1", 0))
+            port = one.getsockname()[1]
+            try:
+                two.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port
+    raise OSError("no two free ports in a row")
+
+
+def wait_for_port(port):
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def manufacture(folder, banks, certificates=True):
+    """A new TPM's state in `folder`; its CA is in `folder`/ca."""
+    ca = os.path.join(folder, "ca")
+    os.makedirs(ca)
+    files = {
+        "localca.conf": f"statedir = {ca}\nsigningkey = {ca}/key.pem\n"
+                        f"issuercert = {ca}/cert.pem\ncertserial = {ca}/serial\n",
+        "localca.options": "--platform-manufacturer Bootgate\n"
+                           "--platform-version 1\n--platform-model test\n",
+        "setup.conf": "create_certs_tool = /usr/bin/swtpm_localca\n"
+                      f"create_certs_tool_config = {ca}/localca.conf\n"
+                      f"create_certs_tool_options = {ca}/localca.options\n",
+    }
+    for name, text in files.items():
+        with open(os.path.join(ca, name), "w", encoding="ascii") as f:
+            f.write(text)
+    command = ["swtpm_setup", "--tpm2", "--tpmstate", folder, "--pcr-banks", banks,
+               "--config", os.path.join(ca, "setup.conf"), "--overwrite"]
+    if certificates:
+        command += ["--create-ek-cert", "--create-platform-cert"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False, timeout=120)
+    if done.returncode != 0:
+        raise RuntimeError(done.stdout.decode(errors="replace"))
+
+
+def cached(banks, certificates):
+    name = banks.replace(",", "-") + ("" if certificates else "-bare")
+    path = os.path.join(CACHE, name)
+    if not os.path.isdir(path):
+        os.makedirs(CACHE, exist_ok=True)
+        new = tempfile.mkdtemp(prefix="new-", dir=CACHE)
+        manufacture(new, banks, certificates)
+        try:
+            os.rename(new, path)
+        except OSError:  # another test was faster
+            shutil.rmtree(new)
+    return path
+
+
+class Swtpm:
+    def __init__(self, banks="sha1,sha256,sha384,sha512", certificates=True,
+                 fresh=False, state=None):
+        self.folder = tempfile.mkdtemp(prefix="swtpm-")
+        self.state = os.path.join(self.folder, "state")
+        self.child = None
+        if state:
+            shutil.copytree(state, self.state)
+        elif fresh:
+            os.mkdir(self.state)
+            manufacture(self.state, banks, certificates)
+        else:
+            shutil.copytree(cached(banks, certificates), self.state)
+        self.start()
+
+    def start(self):
+        self.port = free_ports()
+        self.log = open(os.path.join(self.folder, "swtpm.log"), "ab")
+        self.child = subprocess.Popen(
+            ["swtpm", "socket", "--tpm2", "--tpmstate", f"dir={self.state}",
+             "--server", f"type=tcp,port={self.port},bindaddr=127.0.0.1",
+             "--ctrl", f"type=tcp,port={self.port + 1},bindaddr=127.0.0.1",
+             "--flags", "not-need-init,startup-clear"],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        wait_for_port(self.port + 1)
+
+    @property
+    def where(self):
+        return f"swtpm:host=127.0.0.1,port={self.port}"
+
+    def tool(self, *command, check=True, binary=False):
+        """Runs a program of tpm2-tools on this TPM."""
+        environment = dict(os.environ, TPM2TOOLS_TCTI=self.where,
+                           TSS2_LOG="all+NONE", TPM2OPENSSL_TCTI=self.where)
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False, cwd=self.folder,
+                              timeout=60)
+        if check and done.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: "
+                               + done.stderr.decode(errors="replace"))
+        return done.stdout if binary else done.stdout.decode(errors="replace")
+
+    def handles(self):
+        """Transient objects and sessions that are in the TPM."""
+        kinds = ("handles-transient", "handles-loaded-session", "handles-saved-session")
+        return sum(len(self.tool("tpm2_getcap", k).split("\n")) - 1 for k in kinds)
+
+    def stop(self):
+        if self.child:
+            self.child.terminate()
+            try:
+                self.child.wait(SECONDS)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+            self.child = None
+            self.log.close()
+
+    def restart(self):
+        """Power off and on: registers and counters as after a reset."""
+        self.stop()
+        self.start()
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
