@@ -28,14 +28,20 @@ enum reason es256_verify(const struct ec_public *key,
 			 const uint8_t digest[SHA256_LEN],
 			 const uint8_t sig[ES256_LEN]) must_check;
 
+#define RSA_BITS_MIN 2048
+
 /*
  * Verifies an RSA signature with the digest's own algorithm. `pss` chooses
  * RSASSA-PSS (salt length as found), else PKCS#1 v1.5. OpenSSL body only.
+ * R_COSE_SIGNATURE when it does not hold, also for a key below RSA_BITS_MIN.
  */
 enum reason rsa_verify(struct bytes modulus, uint32_t exponent, bool pss,
 		       uint16_t alg, struct bytes digest,
 		       struct bytes sig) must_check;
-/* ECDSA on NIST P-256/384/521 with any digest; OpenSSL body only. */
+/*
+ * ECDSA on NIST P-256/384/521 with any digest; OpenSSL body only.
+ * R_COSE_SIGNATURE as with es256_verify.
+ */
 enum reason ecdsa_verify(uint16_t tpm_curve, struct bytes x, struct bytes y,
 			 struct bytes digest, struct bytes r,
 			 struct bytes s) must_check;
