@@ -35,7 +35,7 @@ static enum reason name_variant(const struct logs *l, const struct component_eve
 	if (r != R_OK)
 		return r;
 	hex_encode(bytes_of(digest, 4), hex);
-	snprintf(v->name, sizeof v->name, "%s-%s", v->component, hex);
+	snprintf(v->name, sizeof v->name, "%.64s-%s", v->component, hex);
 	return R_OK;
 }
 

@@ -229,8 +229,8 @@ static void add_match(const struct reference_variant *v, struct explanation *e)
 
 	if (i == ARRAY_LEN(e->match))
 		return;
-	snprintf(e->match[i].component, sizeof e->match[i].component, "%s", v->component);
-	snprintf(e->match[i].variant, sizeof e->match[i].variant, "%s", v->name);
+	snprintf(e->match[i].component, sizeof e->match[i].component, "%.31s", v->component);
+	snprintf(e->match[i].variant, sizeof e->match[i].variant, "%.63s", v->name);
 	e->match[i].id = v->id;
 	e->match_count++;
 }
@@ -358,11 +358,16 @@ static enum reason match_command_line(const struct logs *l, const struct compone
 	return cmdline_check(l, c, policy, report, e);
 }
 
-static bool any_allowed(const struct reference_set *refs)
+/* Without any reference nothing is compared, and that is no pass. */
+static bool have_references(const struct reference_set *refs, struct explanation *e)
 {
+	struct finding f = finding_make(R_POLICY_NO_REFERENCE, SEVERITY_REFUSE, "");
+
 	for (size_t i = 0; i < refs->count; i++)
 		if (is_allowed(&refs->variant[i]))
 			return true;
+	finding_text(f.observed, "there is no active reference at all");
+	explain(e, &f);
 	return false;
 }
 
@@ -370,15 +375,11 @@ enum reason components_match(const struct logs *l, const struct components *c,
 			     const struct reference_set *refs, const struct policy *policy,
 			     const struct report *report, struct explanation *e)
 {
-	if (!any_allowed(refs)) {
-		struct finding f = finding_make(R_POLICY_NO_REFERENCE, SEVERITY_REFUSE, "");
-
-		finding_text(f.observed, "there is no active reference at all");
-		explain(e, &f);
-	}
 	note_ignored(l, c, e);
 	add_unclaimed(l, &c->of[COMPONENT_NONE], e);
 	check_required(c, policy, e);
+	if (!have_references(refs, e))
+		return R_OK;
 	for (unsigned i = 0; i < COMPONENT_COUNT; i++) {
 		const struct component_events *events = &c->of[i];
 

@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
+_Static_assert(VERDICT_TEXT_MAX == FINDING_TEXT_MAX, "one size of texts for people");
+
 static void copy(char *to, size_t n, const char *from)
 {
 	snprintf(to, n, "%s", from ? from : "");
@@ -33,8 +35,7 @@ static void describe(const struct finding *f, char ret[VERDICT_TEXT_MAX])
 		finding_text(what, "%.80s; expected %.60s", f->observed, f->expected);
 	else
 		finding_text(what, "%.140s", f->observed);
-	snprintf(ret, VERDICT_TEXT_MAX, "%s%s%s%s", f->component,
-		 f->component[0] ? ": " : "", place, what);
+	finding_text(ret, "%s%s%s%s", f->component, f->component[0] ? ": " : "", place, what);
 }
 
 static void add_reason(struct verdict *v, enum reason r, const char *detail)
