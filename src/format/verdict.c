@@ -125,13 +125,12 @@ static enum reason submods_read(struct cursor *c, struct verdict *ret)
 static enum reason verifier_read(struct cursor *c, struct verdict *ret)
 {
 	struct cbor_map map;
-	struct bytes developer;
 
 	TRY(cbor_map_begin(c, &map));
 	TRY(cbor_key(&map, 0));
 	TRY(cbor_string(c, 1, sizeof ret->build, CHARSET_PRINTABLE, ret->build));
 	TRY(cbor_key(&map, 1));
-	TRY(cbor_text(c, 1, sizeof ret->build, CHARSET_PRINTABLE, &developer));
+	TRY(cbor_string(c, 1, sizeof ret->developer, CHARSET_PRINTABLE, ret->developer));
 	return cbor_map_end(&map);
 }
 
@@ -312,6 +311,7 @@ static void reasons_write(struct cbor_writer *w, const struct verdict *m)
 static void ear_write(struct cbor_writer *w, const struct verdict *m)
 {
 	const char *build = m->build[0] != '\0' ? m->build : BUILD_OWN;
+	const char *developer = m->developer[0] != '\0' ? m->developer : VERDICT_DEVELOPER;
 
 	cbor_put_int(w, L_IAT);
 	cbor_put_uint(w, 0, INT64_MAX, m->issued_at);
@@ -330,7 +330,7 @@ static void ear_write(struct cbor_writer *w, const struct verdict *m)
 	cbor_put_int(w, 0);
 	cbor_put_string(w, 1, sizeof m->build, CHARSET_PRINTABLE, build);
 	cbor_put_int(w, 1);
-	cbor_put_text(w, 1, VERDICT_TEXT_MAX, CHARSET_PRINTABLE, bytes_str(VERDICT_DEVELOPER));
+	cbor_put_string(w, 1, sizeof m->developer, CHARSET_PRINTABLE, developer);
 }
 
 static void own_write(struct cbor_writer *w, const struct verdict *m)

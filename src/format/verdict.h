@@ -29,7 +29,6 @@ enum ar4si {
 
 /* eat_profile; a verdict of another profile is R_FORMAT_VERSION. */
 #define VERDICT_PROFILE "tag:bootgate,2026:gate-verdict-1"
-/* ear.verifier-id, developer */
 #define VERDICT_DEVELOPER "bootgate"
 
 #define VERDICT_SUBMODS_MAX 24u
@@ -75,7 +74,8 @@ struct verdict {
 	char node[VERDICT_TEXT_MAX];	/* label and short id, for the console */
 	char basis[VERDICT_TEXT_MAX];	/* how it was enrolled */
 	char policy[VERDICT_TEXT_MAX];	/* policy id, version and hash; not empty */
-	char build[64];			/* ear.verifier-id; written empty: this build */
+	char build[64];			/* ear.verifier-id: this build when left empty */
+	char developer[64];		/* same: VERDICT_DEVELOPER when left empty */
 };
 
 /*
