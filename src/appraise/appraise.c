@@ -10,17 +10,6 @@
 #include "appraise/semantics.h"
 #include "base/cleanup.h"
 
-static struct clock_record clock_of(const struct tpm_attest *a)
-{
-	return (struct clock_record){
-		.known = true,
-		.clock = a->clock,
-		.reset_count = a->reset_count,
-		.restart_count = a->restart_count,
-		.firmware_version = a->firmware,
-	};
-}
-
 /* Both logs lead to the quoted registers, in a bank that proves something. */
 static enum reason judge_logs(struct logs *l, struct explanation *e, bool *ret_true)
 {
@@ -100,7 +89,7 @@ enum reason appraise(const struct quote_checked *q, const struct session *sessio
 	/* Until it says otherwise at the end, the answer is no. */
 	ret->directive = DIRECTIVE_REFUSE;
 	ret->status = EAR_CONTRAINDICATED;
-	ret->clock = clock_of(&q->attest);
+	ret->clock = clock_of_attest(&q->attest);
 	r = judge_all(q, refs, policy, l, report, ret, &j);
 	logs_free(l);
 	if (r != R_OK)

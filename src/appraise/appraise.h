@@ -121,6 +121,8 @@ struct continuity_expected {
 };
 enum reason continuity_check(struct bytes evidence, const struct continuity_expected *x,
 			     struct quote_checked *ret) must_check;
+/* What continuity_check with R_OK says: the TPM is known, the state is the admitted one. */
+void continuity_appraise(const struct quote_checked *q, struct appraisal *ret);
 
 /*
  * Splits authentic logs into components and makes one staged variant of

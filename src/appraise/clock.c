@@ -18,6 +18,17 @@ static void add(enum severity s, const char *what, uint64_t before, uint64_t now
 	explain(e, &f);
 }
 
+struct clock_record clock_of_attest(const struct tpm_attest *a)
+{
+	return (struct clock_record){
+		.known = true,
+		.clock = a->clock,
+		.reset_count = a->reset_count,
+		.restart_count = a->restart_count,
+		.firmware_version = a->firmware,
+	};
+}
+
 void clock_judge(const struct tpm_attest *a, const struct clock_record *record,
 		 struct explanation *e)
 {

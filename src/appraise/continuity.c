@@ -6,8 +6,10 @@
  */
 #include "appraise/appraise.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "appraise/judge.h"
 #include "base/cleanup.h"
 #include "format/facts.h"
 
@@ -81,4 +83,28 @@ enum reason continuity_check(struct bytes evidence, const struct continuity_expe
 	TRY(check_firmware(now, x->receipt_values));
 	TRY(check_capped(now, x->receipt_values, PCR_FACTS));
 	return check_capped(now, x->receipt_values, PCR_DECISION);
+}
+
+void continuity_appraise(const struct quote_checked *q, struct appraisal *ret)
+{
+	static const struct {
+		const char *name;
+		enum ar4si claim;
+		int8_t value;
+	} submods[] = {
+		{ "tpm", AR4SI_INSTANCE_IDENTITY, 2 },	/* known */
+		{ "gate", AR4SI_EXECUTABLES, 3 },	/* approved at boot */
+	};
+
+	memset(ret, 0, sizeof *ret);
+	for (size_t i = 0; i < ARRAY_LEN(submods); i++) {
+		struct verdict_submod *s = &ret->submod[ret->submod_count++];
+
+		snprintf(s->name, sizeof s->name, "%s", submods[i].name);
+		s->vector[submods[i].claim] = submods[i].value;
+		s->status = EAR_AFFIRMING;
+	}
+	ret->status = EAR_AFFIRMING;
+	ret->directive = DIRECTIVE_ADMIT;
+	ret->clock = clock_of_attest(&q->attest);
 }

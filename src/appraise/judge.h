@@ -18,6 +18,9 @@ bool version_at_least(struct bytes value, const char *least);
 void clock_judge(const struct tpm_attest *a, const struct clock_record *record,
 		 struct explanation *e);
 
+/* What goes on record. */
+struct clock_record clock_of_attest(const struct tpm_attest *a);
+
 /* vector.c: submods, status and directive out of the findings. */
 struct judged {
 	bool components;		/* the logs were true, so components were judged */
