@@ -37,6 +37,8 @@ struct cert_key {
 	size_t coord_len;
 };
 enum reason cert_key(const struct cert *c, struct cert_key *ret) must_check;
+/* The same out of a PEM public key, as other tools write them: R_FORMAT_TYPE. */
+enum reason cert_key_from_pem(struct bytes pem, struct cert_key *ret) must_check;
 
 /* RSA-OAEP encryption with hash alg for both, label with its NUL. */
 enum reason rsa_oaep(struct bytes modulus, uint32_t exponent, uint16_t alg,

@@ -12,6 +12,9 @@
 int ctl_log_show(int argc, char **argv);
 int ctl_log_replay(int argc, char **argv);
 
+/* quote.c: verifies a quote, offline on files */
+int ctl_quote_verify(int argc, char **argv);
+
 /*
  * file.c: reads a whole file of at most `max` bytes, `-` for standard input.
  * Reads to its end whatever its size is said to be (files of securityfs say

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "crypto/openssl/ossl.h"
+#include "crypto/pem.h"
 
 enum {
 	FILE_MAX = 4 << 20,
@@ -242,9 +243,8 @@ static enum reason ec_key(const EVP_PKEY *pkey, struct cert_key *key)
 	return ossl_ec_point(pkey, key->x, key->y, key->coord_len);
 }
 
-enum reason cert_key(const struct cert *c, struct cert_key *ret)
+static enum reason key_numbers(const EVP_PKEY *pkey, struct cert_key *ret)
 {
-	const EVP_PKEY *pkey = X509_get0_pubkey(c->x509);
 	struct cert_key key = { 0 };
 
 	if (pkey == NULL)
@@ -257,4 +257,24 @@ enum reason cert_key(const struct cert *c, struct cert_key *ret)
 		return R_EK_FORMAT;
 	*ret = key;
 	return R_OK;
+}
+
+enum reason cert_key(const struct cert *c, struct cert_key *ret)
+{
+	return key_numbers(X509_get0_pubkey(c->x509), ret);
+}
+
+enum reason cert_key_from_pem(struct bytes pem, struct cert_key *ret)
+{
+	_cleanup_(cleanup_bio) BIO *bio = NULL;
+	_cleanup_(cleanup_pkey) EVP_PKEY *pkey = NULL;
+
+	if (pem.n > FILE_MAX || !pem_is_public_key(pem))
+		return R_FORMAT_TYPE;
+	bio = BIO_new_mem_buf(pem.p, (int)pem.n);
+	if (bio == NULL)
+		return R_INTERNAL_MEMORY;
+	pkey = PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL);
+	ERR_clear_error();
+	return key_numbers(pkey, ret) == R_OK ? R_OK : R_FORMAT_TYPE;
 }
