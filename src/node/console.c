@@ -178,19 +178,22 @@ void console_flush(struct console *c)
 
 	if (c->out < 0)
 		return;
-	/* log.h writes whole lines, and fewer than a pipe holds */
+	/* log.h writes whole lines, and a pipe takes each as a whole */
 	for (;;) {
-		char ch;
+		char piece[512];
+		ssize_t got = read(c->out, piece, sizeof(piece));
 
-		if (read(c->out, &ch, 1) != 1)
+		if (got <= 0)
 			return;
-		if (ch != '\n' && n < sizeof(line) - 1) {
-			line[n++] = ch;
-			continue;
+		for (ssize_t i = 0; i < got; i++) {
+			if (piece[i] != '\n' && n < sizeof(line) - 1) {
+				line[n++] = piece[i];
+				continue;
+			}
+			line[n] = 0;
+			n = 0;
+			show(c, line);
 		}
-		line[n] = 0;
-		n = 0;
-		show(c, line);
 	}
 }
 

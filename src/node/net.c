@@ -39,6 +39,7 @@ struct net {
 	struct blob ca;
 	struct net_failed failed;
 	uint64_t wait_ms;
+	unsigned hurry;
 	void (*tick)(void *ctx);
 	void *ctx;
 };
@@ -101,6 +102,7 @@ enum reason net_start(void (*tick)(void *ctx), void *ctx, struct net **ret)
 		.proc = PROC_NONE,
 		.ipc = IPC_NONE,
 		.next_id = 1,
+		.hurry = 1,
 		.ca = BLOB(LIMIT_CONF),
 		.tick = tick,
 		.ctx = ctx,
@@ -166,7 +168,7 @@ static enum reason exchange(struct net *n, uint32_t request, const struct bytes 
 
 	n->failed = (struct net_failed){ 0 };
 	TRY(ipc_send(&n->ipc, request, id, pieces, count, -1));
-	r = wait_answer(n, start + timeout_ms + GRACE_MS, ret);
+	r = wait_answer(n, start + timeout_ms + GRACE_MS / n->hurry, ret);
 	n->wait_ms += clock_boot_ms() - start;
 	if (r == R_NET_TIMEOUT)
 		return r;
@@ -250,7 +252,7 @@ enum reason net_challenge(struct net *n, struct bytes request, struct net_challe
 	struct net_challenge out;
 	struct ipc_message m;
 
-	TRY(post(n, NET_CHALLENGE, request, CALL_MS, NET_CHALLENGED, &m));
+	TRY(post(n, NET_CHALLENGE, request, CALL_MS / n->hurry, NET_CHALLENGED, &m));
 	memcpy(&out, m.body.p, sizeof(out));
 	TRY(net_challenge_check(&out));
 	*ret = out;
@@ -261,7 +263,7 @@ enum reason net_enrol(struct net *n, struct bytes request, struct net_enrolled *
 {
 	struct ipc_message m;
 
-	TRY(post(n, NET_ENROL, request, ATTEST_MS, NET_ENROLLED, &m));
+	TRY(post(n, NET_ENROL, request, ATTEST_MS / n->hurry, NET_ENROLLED, &m));
 	memcpy(ret, m.body.p, sizeof(*ret));
 	return net_enrolled_check(ret);
 }
@@ -270,7 +272,7 @@ enum reason net_attest(struct net *n, struct bytes evidence, struct blob *ret)
 {
 	struct ipc_message m;
 
-	TRY(post(n, NET_ATTEST, evidence, ATTEST_MS, NET_JUDGED, &m));
+	TRY(post(n, NET_ATTEST, evidence, ATTEST_MS / n->hurry, NET_JUDGED, &m));
 	return blob_append(ret, m.body.p, m.body.n);
 }
 
@@ -278,7 +280,7 @@ enum reason net_manifest(struct net *n, const uint8_t digest[SHA256_LEN], struct
 {
 	struct ipc_message m;
 
-	TRY(post(n, NET_MANIFEST, bytes_of(digest, SHA256_LEN), CALL_MS, NET_MANIFESTED, &m));
+	TRY(post(n, NET_MANIFEST, bytes_of(digest, SHA256_LEN), CALL_MS / n->hurry, NET_MANIFESTED, &m));
 	return blob_append(ret, m.body.p, m.body.n);
 }
 
@@ -296,7 +298,7 @@ enum reason net_failure(struct net *n, struct bytes failure)
 {
 	struct ipc_message m;
 
-	return post(n, NET_FAILURE, failure, FAILURE_MS, NET_DONE, &m);
+	return post(n, NET_FAILURE, failure, FAILURE_MS / n->hurry, NET_DONE, &m);
 }
 
 /* Everything that comes out of the pipe, until its other end is closed. */
@@ -304,7 +306,7 @@ static enum reason drain(struct net *n, int fd,
 			 enum reason (*take)(void *ctx, struct bytes piece), void *ctx)
 {
 	_cleanup_free_ uint8_t *chunk = malloc(CHUNK);
-	uint64_t deadline = clock_boot_ms() + SILENCE_MS;
+	uint64_t deadline = clock_boot_ms() + SILENCE_MS / n->hurry;
 
 	if (!chunk)
 		return R_INTERNAL_MEMORY;
@@ -327,7 +329,7 @@ static enum reason drain(struct net *n, int fd,
 		if (got == 0)
 			return R_OK;
 		TRY(take(ctx, bytes_of(chunk, (size_t)got)));
-		deadline = clock_boot_ms() + SILENCE_MS;
+		deadline = clock_boot_ms() + SILENCE_MS / n->hurry;
 		if (n->tick)
 			n->tick(n->ctx);
 	}
@@ -361,7 +363,7 @@ static enum reason start_fetch(struct net *n, const uint8_t digest[SHA256_LEN],
 static enum reason end_fetch(struct net *n, uint64_t id)
 {
 	struct ipc_message m;
-	enum reason r = wait_answer(n, clock_boot_ms() + GRACE_MS, &m);
+	enum reason r = wait_answer(n, clock_boot_ms() + GRACE_MS / n->hurry, &m);
 
 	if (r == R_NET_TIMEOUT)
 		return R_NET_STALLED;
@@ -392,6 +394,11 @@ enum reason net_fetch(struct net *n, const uint8_t digest[SHA256_LEN], uint64_t 
 const struct net_failed *net_last_failure(const struct net *n)
 {
 	return &n->failed;
+}
+
+void net_hurry(struct net *n, unsigned hurry)
+{
+	n->hurry = hurry;
 }
 
 uint64_t net_wait_ms(const struct net *n)

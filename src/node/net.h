@@ -42,6 +42,8 @@ enum reason net_failure(struct net *net, struct bytes failure) must_check;
 enum reason net_fetch(struct net *net, const uint8_t digest[SHA256_LEN], uint64_t offset,
 		      enum reason (*take)(void *ctx, struct bytes piece), void *ctx) must_check;
 
+/* For tests: every time-out is divided by n. */
+void net_hurry(struct net *net, unsigned n);
 /* About the last call that failed; text is printable ASCII, "" for none. */
 const struct net_failed *net_last_failure(const struct net *net);
 /* Milliseconds spent waiting for the child so far. */

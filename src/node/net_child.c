@@ -13,6 +13,7 @@
 #include "base/jail.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "crypto/init.h"
 #include "format/challenge.h"
 #include "format/evidence.h"
 #include "format/problem.h"
@@ -376,6 +377,8 @@ int net_child_main(void)
 	signal(SIGPIPE, SIG_IGN);
 	log_set_sinks(NULL, 0);
 	r = ipc_open(&c.ipc, NET_CHILD_FD, rules, ARRAY_LEN(rules));
+	if (r == R_OK)
+		r = crypto_init();
 	if (r == R_OK)
 		r = confine();
 	if (r != R_OK)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of the program; each returns an exit code (reason_exit). */
+#ifndef BOOTGATE_GATE_COMMANDS_H
+#define BOOTGATE_GATE_COMMANDS_H
+
+int command_run(int argc, char **argv);
+int command_facts(int argc, char **argv);
+int command_log(int argc, char **argv);
+int command_pcrs(int argc, char **argv);
+int command_quote(int argc, char **argv);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "gate/commands.h"
+#include "node/net_child.h"
+
+static int net_child(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return net_child_main();
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;	/* NULL: not for people */
+} commands[] = {
+	{ "run", command_run, "the gate: measure, attest, obey the verdict" },
+	{ "facts", command_facts, "what would be measured: facts [--json]" },
+	{ "log", command_log, "the firmware's event log, to standard output" },
+	{ "pcrs", command_pcrs, "register values: pcrs SELECTION" },
+	{ "quote", command_quote, "a quote: quote --pcrs SELECTION --nonce HEX [--ak HANDLE]" },
+	{ "net-child", net_child, NULL },
+};
+
+static int usage(void)
+{
+	fprintf(stderr, "bootgate " BOOTGATE_VERSION "\nusage: bootgate COMMAND [ARGUMENTS]\n");
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		if (commands[i].help)
+			fprintf(stderr, "  %-7s %s\n", commands[i].name, commands[i].help);
+	return reason_exit(R_USAGE);
+}
+
+int main(int argc, char **argv)
+{
+	if (fd_standard())
+		return 1;
+	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(commands); i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 2, argv + 2);
+	return usage();
+}
