@@ -167,10 +167,7 @@ static enum reason continued(struct worker_state *w, uint64_t id, const struct m
 		r = session_fits(q, &m->s);
 	if (r != R_OK)
 		return not_authentic(w, id, r);
-	a->directive = DIRECTIVE_ADMIT;
-	a->status = EAR_AFFIRMING;
-	a->clock = (struct clock_record){ true, q->attest.clock, q->attest.reset_count,
-					  q->attest.restart_count, q->attest.firmware };
+	continuity_appraise(q, a);
 	return report(w, id, &m->s, q, a, body);
 }
 
@@ -195,7 +192,7 @@ static enum reason enrolling(struct worker_state *w, uint64_t id, const struct m
 			out.result = R_NODE_AK;
 	}
 	if (out.result == R_OK)
-		out.result = enrol_check(q, m->session_nonce, m->new_nonce, w->cas, &out.implemented, ek, &count);
+		out.result = enrol_check(q, m->ak_name, m->session_nonce, m->new_nonce, w->cas, &out.implemented, ek, &count);
 	out.count = out.result == R_OK ? (uint32_t)count : 0;
 	out.tail = (uint32_t)(out.count * sizeof(*ek));
 	return channel_send(&w->ledger, MSG_ENROLLED, id, &out, sizeof(out), bytes_of(ek, out.tail));

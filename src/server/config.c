@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "server/config.h"
+
+enum kind { TEXT, NUMBER };
+
+static const struct field {
+	const char *key;
+	enum kind kind;
+	size_t at, size;
+	uint32_t min, max, fallback;
+} fields[] = {
+#define TEXT_FIELD(key, member) \
+	{ key, TEXT, offsetof(struct server_conf, member), sizeof(((struct server_conf *)0)->member), 0, 0, 0 }
+#define NUMBER_FIELD(key, member, min, max, fallback) \
+	{ key, NUMBER, offsetof(struct server_conf, member), sizeof(uint32_t), min, max, fallback }
+	TEXT_FIELD("listen.tls", listen_tls),
+	TEXT_FIELD("listen.plain", listen_plain),
+	NUMBER_FIELD("server.workers", workers, 1, 16, 2),
+	NUMBER_FIELD("server.challenge-lifetime", challenge_lifetime, 10, 3600, 120),
+	NUMBER_FIELD("server.pending-max", pending_max, 1, 1000000, 10000),
+	NUMBER_FIELD("admin.gid", admin_gid, 0, UINT32_MAX - 1, 0),
+	NUMBER_FIELD("run.uid", run_uid, 0, UINT32_MAX - 1, 65534),
+	TEXT_FIELD("release.key-folder", release_key_folder),
+};
+
+static enum reason set(void *ctx, const char *key, const char *value)
+{
+	struct server_conf *c = ctx;
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct field *f = &fields[i];
+
+		if (strcmp(f->key, key) != 0)
+			continue;
+		if (f->kind == TEXT) {
+			if (strlen(value) >= f->size)
+				return R_CONF_VALUE;
+			snprintf((char *)c + f->at, f->size, "%s", value);
+			return R_OK;
+		}
+		uint64_t v;
+		if (text_u64(bytes_str(value), f->max, &v) != R_OK || v < f->min)
+			return R_CONF_VALUE;
+		uint32_t small = (uint32_t)v;
+		memcpy((char *)c + f->at, &small, sizeof(small));
+		return R_OK;
+	}
+	return R_CONF_UNKNOWN;
+}
+
+enum reason server_conf_read(struct bytes in, struct server_conf *ret, struct conf_error *err)
+{
+	struct conf_key keys[ARRAY_LEN(fields)];
+	struct server_conf c = { .release_key_folder = "" };
+
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		keys[i] = (struct conf_key){ fields[i].key, false, set };
+		if (fields[i].kind == NUMBER)
+			memcpy((char *)&c + fields[i].at, &fields[i].fallback, sizeof(uint32_t));
+	}
+	TRY(conf_read(in, keys, ARRAY_LEN(keys), &c, err));
+	if (!c.listen_tls[0] && !c.listen_plain[0]) {
+		*err = (struct conf_error){ .line = 0 };
+		snprintf(err->key, sizeof(err->key), "listen.tls");
+		return R_CONF_MISSING;
+	}
+	*ret = c;
+	return R_OK;
+}
+
+enum reason server_conf_write(const struct server_conf *c, struct blob *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct field *f = &fields[i];
+		const char *text = (const char *)c + f->at;
+		char number[16];
+		uint32_t v;
+
+		if (f->kind == NUMBER) {
+			memcpy(&v, text, sizeof(v));
+			snprintf(number, sizeof(number), "%u", v);
+			text = number;
+		} else if (text[0] == '\0') {
+			continue;
+		}
+		TRY(conf_write(ret, f->key, text));
+	}
+	return R_OK;
+}
+
+enum reason server_path(const char *dir, const char *name, char ret[SERVER_PATH_MAX])
+{
+	int n = snprintf(ret, SERVER_PATH_MAX, "%s/%s", dir, name);
+
+	return n > 0 && (size_t)n < SERVER_PATH_MAX ? R_OK : R_FORMAT_TOO_LARGE;
+}

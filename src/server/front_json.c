@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "server/front_json.h"
+#include "server/store.h"
+
+#define EK_LIST_MAX 20000u
+
+enum reason front_json(struct bytes in, json_t **ret)
+{
+	json_error_t e;
+	json_t *j = json_loadb((const char *)in.p, in.n, JSON_REJECT_DUPLICATES, &e);
+
+	if (!j)
+		return R_FORMAT_TEXT;
+	if (!json_is_object(j)) {
+		json_decref(j);
+		return R_FORMAT_TYPE;
+	}
+	*ret = j;
+	return R_OK;
+}
+
+void front_json_free(json_t **j)
+{
+	json_decref(*j);
+	*j = NULL;
+}
+
+static int digit(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	if (c == '+')
+		return 62;
+	return c == '/' ? 63 : -1;
+}
+
+enum reason front_base64(const char *text, struct blob *ret)
+{
+	size_t n = strlen(text);
+
+	if (n % 4 != 0)
+		return R_FORMAT_TEXT;
+	for (size_t i = 0; i < n; i += 4) {
+		bool last = i + 4 == n;
+		unsigned pad = last ? (unsigned)(text[i + 3] == '=') + (unsigned)(text[i + 2] == '=') : 0;
+		uint32_t v = 0;
+
+		for (unsigned k = 0; k < 4; k++) {
+			int d = k >= 4 - pad ? 0 : digit(text[i + k]);
+
+			if (d < 0)
+				return R_FORMAT_TEXT;
+			v = v << 6 | (uint32_t)d;
+		}
+		/* One form only: the bits behind the end are zero. */
+		if ((pad == 1 && (v & 0xff)) || (pad == 2 && (v & 0xffff)))
+			return R_FORMAT_TEXT;
+		for (unsigned k = 0; k < 3 - pad; k++)
+			TRY(blob_u8(ret, (uint8_t)(v >> (16 - 8 * k))));
+	}
+	return R_OK;
+}
+
+/* Only these members, no others. */
+static enum reason only(const json_t *object, const char *const *names, size_t count)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(object))
+		return R_FORMAT_TYPE;
+	json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+		size_t i = 0;
+
+		while (i < count && strcmp(names[i], key) != 0)
+			i++;
+		if (i == count)
+			return R_FORMAT_UNKNOWN_KEY;
+	}
+	return R_OK;
+}
+
+static enum reason text_of(const json_t *value, char *ret, size_t n)
+{
+	if (!json_is_string(value))
+		return R_FORMAT_TYPE;
+	const char *text = json_string_value(value);
+	if (strlen(text) != json_string_length(value) || !text_printable(bytes_str(text)))
+		return R_FORMAT_TEXT;
+	if (strlen(text) >= n)
+		return R_FORMAT_TOO_LARGE;
+	snprintf(ret, n, "%s", text);
+	return R_OK;
+}
+
+static enum reason texts(const json_t *array, char *ret, size_t each, size_t max, size_t *ret_count)
+{
+	if (!array)
+		return R_OK;
+	if (!json_is_array(array))
+		return R_FORMAT_TYPE;
+	if (json_array_size(array) > max)
+		return R_FORMAT_TOO_LARGE;
+	for (size_t i = 0; i < json_array_size(array); i++)
+		TRY(text_of(json_array_get(array, i), ret + i * each, each));
+	*ret_count = json_array_size(array);
+	return R_OK;
+}
+
+static enum reason fact_of(const json_t *in, struct fact_rule *ret)
+{
+	static const char *const names[] = { "fact", "kind", "values" };
+	char kind[16];
+
+	TRY(only(in, names, ARRAY_LEN(names)));
+	TRY(text_of(json_object_get(in, "fact"), ret->fact, sizeof(ret->fact)));
+	TRY(text_of(json_object_get(in, "kind"), kind, sizeof(kind)));
+	if (strcmp(kind, "allowed") == 0)
+		ret->kind = FACT_ALLOWED;
+	else if (strcmp(kind, "minimum") == 0)
+		ret->kind = FACT_MINIMUM;
+	else
+		return R_FORMAT_RANGE;
+	return texts(json_object_get(in, "values"), ret->value[0], sizeof(ret->value[0]), ARRAY_LEN(ret->value),
+		     &ret->value_count);
+}
+
+enum reason front_policy(const json_t *in, struct policy *ret)
+{
+	/* `version` is shown, and counted by the server: what is sent is not looked at. */
+	static const char *const names[] = { "id", "version", "lifetime", "required", "parameters", "facts" };
+	const json_t *lifetime = json_object_get(in, "lifetime"), *facts = json_object_get(in, "facts");
+
+	TRY(only(in, names, ARRAY_LEN(names)));
+	policy_default(ret);
+	TRY(text_of(json_object_get(in, "id"), ret->id, sizeof(ret->id)));
+	if (lifetime) {
+		if (!json_is_integer(lifetime))
+			return R_FORMAT_TYPE;
+		json_int_t v = json_integer_value(lifetime);
+		if (v < 30 || v > 86400)
+			return R_FORMAT_RANGE;
+		ret->lifetime = (uint32_t)v;
+	}
+	TRY(texts(json_object_get(in, "required"), ret->required[0], sizeof(ret->required[0]),
+		  POLICY_NAMES_MAX, &ret->required_count));
+	TRY(texts(json_object_get(in, "parameters"), ret->parameter[0], sizeof(ret->parameter[0]),
+		  POLICY_NAMES_MAX, &ret->parameter_count));
+	if (!facts)
+		return R_OK;
+	if (!json_is_array(facts))
+		return R_FORMAT_TYPE;
+	if (json_array_size(facts) > POLICY_FACTS_MAX)
+		return R_FORMAT_TOO_LARGE;
+	ret->fact_count = json_array_size(facts);
+	for (size_t i = 0; i < ret->fact_count; i++) {
+		memset(&ret->fact[i], 0, sizeof(ret->fact[i]));
+		TRY(fact_of(json_array_get(facts, i), &ret->fact[i]));
+	}
+	return R_OK;
+}
+
+static enum reason digest_of_text(const json_t *value, uint8_t ret[SHA256_LEN], bool *ret_has)
+{
+	if (!value)
+		return R_OK;
+	if (!json_is_string(value))
+		return R_FORMAT_TYPE;
+	TRY(hex_decode(bytes_str(json_string_value(value)), ret, SHA256_LEN));
+	*ret_has = true;
+	return R_OK;
+}
+
+static enum reason ek_of(const json_t *in, struct listed_ek *ret)
+{
+	static const char *const names[] = { "certificate_sha256", "spki_sha256", "name", "label" };
+	const json_t *name = json_object_get(in, "name"), *label = json_object_get(in, "label");
+	size_t n = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	TRY(only(in, names, ARRAY_LEN(names)));
+	TRY(digest_of_text(json_object_get(in, "certificate_sha256"), ret->certificate_digest,
+			   &ret->has_certificate));
+	TRY(digest_of_text(json_object_get(in, "spki_sha256"), ret->spki_digest, &ret->has_spki));
+	if (name) {
+		if (!json_is_string(name))
+			return R_FORMAT_TYPE;
+		TRY(hex_decode_upto(bytes_str(json_string_value(name)), ret->name, sizeof(ret->name), &n));
+		ret->name_len = (uint32_t)n;
+	}
+	if (!ret->has_certificate && !ret->has_spki && ret->name_len == 0)
+		return R_FORMAT_MISSING_KEY;
+	return label ? text_of(label, ret->label, sizeof(ret->label)) : R_OK;
+}
+
+enum reason front_ek_list(const json_t *in, struct blob *ret)
+{
+	if (!json_is_array(in))
+		return R_FORMAT_TYPE;
+	if (json_array_size(in) > EK_LIST_MAX)
+		return R_FORMAT_TOO_LARGE;
+	for (size_t i = 0; i < json_array_size(in); i++) {
+		struct listed_ek e;
+
+		TRY(ek_of(json_array_get(in, i), &e));
+		TRY(blob_append(ret, &e, sizeof(e)));
+	}
+	return R_OK;
+}
