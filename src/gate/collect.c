@@ -66,7 +66,7 @@ static bool fact_build(const struct found *f, char *ret)
 static bool fact_config(const struct found *f, char *ret)
 {
 	hex_encode(BYTES(f->config->digest), ret);
-	return true;
+	return f->config->verdict_keys.count > 0;	/* it was read */
 }
 
 #define DMI_FACT(name, member)                                              \

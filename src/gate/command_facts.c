@@ -46,15 +46,17 @@ static enum reason print_fact(const struct fact_text *f, bool json, bool first)
 static enum reason read_facts(const struct options *o, struct fact_list *ret)
 {
 	_cleanup_(blob_free) struct blob report = BLOB(LIMIT_REPORT);
-	_cleanup_(config_free) struct config config = { .build = BOOTGATE_VERSION };
+	_cleanup_(config_free) struct config config = { 0 };
 	struct watchdog watchdog = WATCHDOG_NONE;
 	struct tpm_facts facts;
 	struct tpm *tpm = NULL;
 	bool has_tpm;
 	enum reason r;
 
-	if (config_read(o->config, &config))
+	if (config_read(o->config, &config)) {
 		log_warn("no usable configuration in %s", o->config);
+		strcpy(config.build, BOOTGATE_VERSION);
+	}
 	has_tpm = tpm_open(o->tpm, 0, &tpm) == R_OK && tpm_facts(tpm, &facts) == R_OK;
 	tpm_close(&tpm);
 	r = collect(o, &config, has_tpm ? &facts : NULL, &watchdog, ret, &report);

@@ -4,10 +4,16 @@
 #include <fcntl.h>
 #include <linux/watchdog.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "node/sysfs.h"
+
+/* musl declares ioctl(2) with an int, glibc with an unsigned long. */
+static long control(int fd, unsigned long request, void *argument)
+{
+	return syscall(SYS_ioctl, fd, request, argument);
+}
 
 static const char *const names[] = { "watchdog0", "watchdog1", "watchdog2", "watchdog3",
 				     "watchdog" };
@@ -26,11 +32,11 @@ enum reason watchdog_start(const char *root, unsigned timeout, struct watchdog *
 	}
 	if (w.fd < 0)
 		return R_BOOT_WATCHDOG;
-	if (ioctl(w.fd, WDIOC_GETSUPPORT, &info) == 0)
+	if (control(w.fd, WDIOC_GETSUPPORT, &info) == 0)
 		snprintf(w.name, sizeof(w.name), "%.32s", (const char *)info.identity);
 	/* the driver rounds, or keeps its own: then that is the time */
-	if (ioctl(w.fd, WDIOC_SETTIMEOUT, &seconds) == 0 ||
-	    ioctl(w.fd, WDIOC_GETTIMEOUT, &seconds) == 0)
+	if (control(w.fd, WDIOC_SETTIMEOUT, &seconds) == 0 ||
+	    control(w.fd, WDIOC_GETTIMEOUT, &seconds) == 0)
 		w.timeout = seconds > 0 ? (unsigned)seconds : 0;
 	watchdog_feed(&w);
 	*ret = w;
