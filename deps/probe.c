@@ -180,15 +180,17 @@ static int get(const char *url, const char *ca)
 	fclose(f);
 
 	struct curl_blob blob = { pem, len, CURL_BLOB_NOCOPY };
+	char why[CURL_ERROR_SIZE] = "";
 	CURL *curl = curl_easy_init();
 	if (!curl)
 		return 1;
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &blob);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
 	CURLcode code = curl_easy_perform(curl);
 	if (code)
-		fprintf(stderr, "get: %s\n", curl_easy_strerror(code));
+		fprintf(stderr, "get: %d %s\n", (int)code, why);
 	curl_easy_cleanup(curl);
 	return (int)code;
 }
