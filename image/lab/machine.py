@@ -24,16 +24,16 @@ class LabError(Exception):
     """The scenario did not end as it should."""
 
 
-def _die_with_parent():
+def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def start(command, log, **kwargs):
     """Starts a child that ends with us, whatever happens to us."""
     with open(log, "ab") as out:
-        kwargs.setdefault("stdout", out)
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=out,
-                                preexec_fn=_die_with_parent, **kwargs)
+        kwargs = {"stdin": subprocess.DEVNULL, "stdout": out, **kwargs}
+        return subprocess.Popen(command, stderr=out,
+                                preexec_fn=die_with_parent, **kwargs)
 
 
 def stop(child, grace=5):
@@ -157,7 +157,7 @@ class Machine:
             self._wait_for_socket("tpm", self.swtpm)
         self.started = time.monotonic()
         self.qemu = start(self.command(), f"{self.folder}/qemu.log",
-                          stdout=subprocess.PIPE)
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._note("power on")
         threading.Thread(target=self._read_console, daemon=True).start()
         self._wait_for_socket("qmp", self.qemu)
@@ -168,6 +168,14 @@ class Machine:
         stop(self.swtpm)
         if self.sockets:
             shutil.rmtree(self.sockets, ignore_errors=True)
+
+    def type(self, data):
+        """Somebody types at the serial console."""
+        try:
+            self.qemu.stdin.write(data)
+            self.qemu.stdin.flush()
+        except OSError:
+            pass  # the machine is gone
 
     def _wait_for_socket(self, name, child):
         deadline = time.monotonic() + 30

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scenarios of tests/boot/scenarios.tsv, one function each. `lab` has
+the prepared node, server and images (lab.py); what a row expects is checked
+by lab.booted() and lab.stopped()."""
+
+import os
+import shutil
+import time
+
+from machine import LabError
+from server import Proxy
+
+MINUTE = 60
+
+
+def admit(lab):
+    """An approved node with an active reference gets its image."""
+    with lab.serving():
+        lab.select(lab.host_image())
+        with lab.power_on() as machine:
+            lab.booted(machine)
+
+
+def second_boot(lab):
+    """Same key, no enrolment, same record."""
+    with lab.serving():
+        lab.select(lab.host_image())
+        with lab.power_on("first") as machine:
+            lab.booted(machine)
+        before = lab.server.nodes()
+        with lab.power_on() as machine:
+            lab.booted(machine)
+            if machine.find(r"^bootgate: step enrol"):
+                raise LabError("the second boot enrolled")
+        after = lab.server.nodes()
+        if [n["id"] for n in before] != [n["id"] for n in after]:
+            raise LabError("the second boot is another node")
+        if before[0]["ak_name"] != after[0]["ak_name"]:
+            raise LabError("the second boot has another key")
+
+
+def unknown_node(lab):
+    """Held; approved while it waits; boots without a power cycle."""
+    lab.other_tpm()
+    with lab.serving():
+        lab.select(lab.host_image())
+        known = {node["id"] for node in lab.server.nodes()}
+        with lab.power_on() as machine:
+            lab.waits(machine)
+            new = [n for n in lab.server.nodes() if n["id"] not in known]
+            if len(new) != 1 or new[0]["state"] != "pending":
+                raise LabError(f"not one pending node: {new}")
+            lab.server.ctl("node", "approve", new[0]["id"],
+                           "--reason", "lab: unknown-node")
+            lab.booted(machine, node=new[0]["id"])
+            if [e for e in machine.events if e.text.startswith("RESET")]:
+                raise LabError("there was a power cycle")
+
+
+def other_gate_image(lab):
+    """One byte of the initramfs, and PCR 4 says so."""
+    lab.other_gate()
+    with lab.serving():
+        lab.select(lab.host_image())
+        with lab.power_on() as machine:
+            lab.stopped(machine)
+
+
+def tampered_host_image(lab):
+    """The mirror serves one other byte."""
+    with lab.serving():
+        image = lab.host_image()
+        lab.select(image)
+        served = f"{lab.mirror.folder}/sha256/{image.initrd_digest}"
+        with open(served, "r+b") as file:
+            file.seek(os.path.getsize(served) // 2)
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 1]))
+        with lab.power_on() as machine:
+            lab.stopped(machine)
+
+
+def wrong_release_key(lab):
+    """Signed, but not by a key that the gate pins."""
+    with lab.serving():
+        lab.select(lab.host_image(key=lab.foreign_release_key()))
+        with lab.power_on() as machine:
+            lab.stopped(machine)
+
+
+def replayed_verdict(lab):
+    """An earlier boot's genuine verdict comes as the answer to attest."""
+    verdicts = []
+
+    def record(path, status, answer):
+        if path == "/v1/attest" and status == 200:
+            verdicts.append(answer)
+        return answer
+
+    def replay(path, status, answer):
+        return verdicts[0] if path == "/v1/attest" else answer
+
+    with lab.serving(change=lambda *args: play[0](*args)):
+        play = [record]
+        lab.select(lab.host_image())
+        with lab.power_on("first") as machine:
+            machine.wait_line(r"^bootgate: step verdict admit", 3 * MINUTE)
+        if not verdicts:
+            raise LabError("no verdict went through the proxy")
+        play = [replay]
+        with lab.power_on() as machine:
+            lab.stopped(machine)
+
+
+def server_down(lab):
+    """The server starts when the gate has already tried."""
+    with lab.serving():
+        lab.select(lab.host_image())
+    with lab.serving(server=False):
+        with lab.power_on() as machine:
+            lab.waits(machine)
+            lab.server.start()
+            lab.booted(machine)
+
+
+def wrong_clock(lab, year):
+    """No certificate and no message is judged by this machine's clock."""
+    with lab.serving():
+        lab.select(lab.host_image())
+        with lab.power_on(rtc=f"{year}-01-01T00:00:00") as machine:
+            lab.booted(machine)
+
+
+def no_tpm(lab):
+    """Nothing can be proved: stop."""
+    with lab.serving():
+        lab.select(lab.host_image())
+        with lab.power_on(tpm=False) as machine:
+            lab.stopped(machine)
+
+
+def _lose_receipts(count):
+    lost = []
+
+    def change(path, status, answer):
+        if path == "/v1/receipt" and len(lost) < count:
+            lost.append(path)
+            return None
+        return answer
+    return change
+
+
+def receipt_lost_while(lab):
+    """The gate asks again until the acknowledgement comes."""
+    with lab.serving(change=_lose_receipts(2)):
+        lab.select(lab.host_image())
+        with lab.power_on() as machine:
+            lab.waits(machine)
+            lab.booted(machine)
+
+
+def receipt_lost_ever(lab):
+    """Without an acknowledgement nothing boots."""
+    with lab.serving(change=_lose_receipts(1 << 30)):
+        lab.select(lab.host_image())
+        with lab.power_on() as machine:
+            lab.stopped(machine, seconds=6 * MINUTE)
+
+
+def hung_kexec(lab):
+    """The host image hangs; the watchdog that the gate left running resets."""
+    with lab.serving():
+        image = lab.host_image(cmdline="rdinit=/usr/lib/bootgate-lab/hang")
+        lab.select(image)
+        with lab.power_on() as machine:
+            _, line = machine.wait_line(r"^bootgate: step kexec", 3 * MINUTE)
+            machine.wait_line(r"bootgate-lab: hanging", 2 * MINUTE, line)
+            machine.wait_event("WATCHDOG", 8 * MINUTE)
+            machine.wait_event("RESET", MINUTE)
+            # and the firmware starts again
+            machine.wait_line(r"NBP file downloaded", 2 * MINUTE, line)
+            lab.no_token(machine)
+
+
+SCENARIOS = {
+    "admit": admit,
+    "unknown-node": unknown_node,
+    "other-gate-image": other_gate_image,
+    "tampered-host-image": tampered_host_image,
+    "wrong-release-key": wrong_release_key,
+    "replayed-verdict": replayed_verdict,
+    "server-down": server_down,
+    "wrong-clock/2001": lambda lab: wrong_clock(lab, 2001),
+    "wrong-clock/2099": lambda lab: wrong_clock(lab, 2099),
+    "no-tpm": no_tpm,
+    "second-boot": second_boot,
+    "receipt-lost/while": receipt_lost_while,
+    "receipt-lost/ever": receipt_lost_ever,
+    "hung-kexec": hung_kexec,
+}
