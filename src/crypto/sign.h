@@ -46,8 +46,13 @@ enum reason ecdsa_verify(uint16_t tpm_curve, struct bytes x, struct bytes y,
 			 struct bytes digest, struct bytes r,
 			 struct bytes s) must_check;
 
-/* Public key out of PEM (SubjectPublicKeyInfo, P-256 only): R_SITE_KEYS. */
+/*
+ * Public key out of PEM: one block, SubjectPublicKeyInfo of an uncompressed
+ * P-256 point, nothing before or after it. R_SITE_KEYS for anything else.
+ */
 enum reason ec_public_from_pem(struct bytes pem, struct ec_public *ret) must_check;
+/* R_SITE_KEYS unless it is a point on the curve. */
+enum reason ec_public_check(const struct ec_public *key) must_check;
 /* kid: the first 8 bytes of SHA-256 over the SubjectPublicKeyInfo DER. */
 enum reason ec_public_id(const struct ec_public *key, uint8_t ret[KEY_ID_LEN]) must_check;
 

@@ -3,14 +3,7 @@
 
 #include <mbedtls/ecdsa.h>
 #include <mbedtls/ecp.h>
-#include <mbedtls/pk.h>
 #include <string.h>
-
-#include "base/cleanup.h"
-#include "crypto/pem.h"
-
-/* PEM of a SubjectPublicKeyInfo with some room. */
-enum { PEM_MAX = 1024 };
 
 /* A number that does not fit or a lack of memory is ours, the rest the signature's. */
 static enum reason outcome(int mbedtls)
@@ -63,43 +56,18 @@ enum reason es256_verify(const struct ec_public *key, const uint8_t digest[SHA25
 	return outcome(e);
 }
 
-static bool take_p256(const mbedtls_pk_context *pk, struct ec_public *ret)
+enum reason ec_public_check(const struct ec_public *key)
 {
-	uint8_t wire[1 + 2 * P256_LEN];
-	const mbedtls_ecp_keypair *pair;
-	size_t n;
+	mbedtls_ecp_group group;
+	mbedtls_ecp_point q;
+	int e;
 
-	if (mbedtls_pk_get_type(pk) != MBEDTLS_PK_ECKEY)
-		return false;
-	pair = mbedtls_pk_ec(*pk);
-	if (mbedtls_ecp_keypair_get_group_id(pair) != MBEDTLS_ECP_DP_SECP256R1)
-		return false;
-	if (mbedtls_ecp_write_public_key(pair, MBEDTLS_ECP_PF_UNCOMPRESSED, &n, wire,
-					 sizeof(wire)) != 0 || n != sizeof(wire))
-		return false;
-	memcpy(ret->x, wire + 1, P256_LEN);
-	memcpy(ret->y, wire + 1 + P256_LEN, P256_LEN);
-	return true;
-}
-
-enum reason ec_public_from_pem(struct bytes pem, struct ec_public *ret)
-{
-	char text[PEM_MAX + 1];
-	struct ec_public key;
-	mbedtls_pk_context pk;
-	bool good;
-
-	/* the parser would take DER, too */
-	if (pem.n > PEM_MAX || !pem_is_public_key(pem))
-		return R_SITE_KEYS;
-	memcpy(text, pem.p, pem.n);
-	text[pem.n] = '\0';
-	mbedtls_pk_init(&pk);
-	good = mbedtls_pk_parse_public_key(&pk, (const uint8_t *)text, pem.n + 1) == 0 &&
-	       take_p256(&pk, &key);
-	mbedtls_pk_free(&pk);
-	if (!good)
-		return R_SITE_KEYS;
-	*ret = key;
-	return R_OK;
+	mbedtls_ecp_group_init(&group);
+	mbedtls_ecp_point_init(&q);
+	e = read_point(&group, &q, key);
+	mbedtls_ecp_point_free(&q);
+	mbedtls_ecp_group_free(&group);
+	if (e == 0)
+		return R_OK;
+	return e == MBEDTLS_ERR_MPI_ALLOC_FAILED ? R_INTERNAL_MEMORY : R_SITE_KEYS;
 }

@@ -12,7 +12,6 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "crypto/openssl/ossl.h"
-#include "crypto/pem.h"
 
 enum {
 	FILE_MAX = 4 << 20,
@@ -146,13 +145,16 @@ void cert_free(struct cert **c)
 	*c = NULL;
 }
 
-/* What the leaf says it may be used for. NULL: it fits an EK. */
+/*
+ * What the leaf says it may be used for. NULL: it fits an EK. Without the
+ * extended key usage any certificate of the same CA would do.
+ */
 static const char *leaf_fault(X509 *x)
 {
 	_cleanup_(cleanup_usages) EXTENDED_KEY_USAGE *usages =
 		X509_get_ext_d2i(x, NID_ext_key_usage, NULL, NULL);
 	uint32_t usage = X509_get_key_usage(x);	/* all bits where it has none */
-	bool found = usages == NULL;
+	bool found = false;
 
 	if (X509_check_ca(x) != 0)
 		return "the certificate is a CA's";
@@ -269,7 +271,7 @@ enum reason cert_key_from_pem(struct bytes pem, struct cert_key *ret)
 	_cleanup_(cleanup_bio) BIO *bio = NULL;
 	_cleanup_(cleanup_pkey) EVP_PKEY *pkey = NULL;
 
-	if (pem.n > FILE_MAX || !pem_is_public_key(pem))
+	if (pem.n == 0 || pem.n > FILE_MAX)
 		return R_FORMAT_TYPE;
 	bio = BIO_new_mem_buf(pem.p, (int)pem.n);
 	if (bio == NULL)

@@ -4,13 +4,14 @@
 
 #include "base/cleanup.h"
 #include "crypto/openssl/ossl.h"
+#include "crypto/sign.h"
 
 static const struct {
 	uint16_t tpm;
 	uint8_t len;
 	const char *group;
 } curves[] = {
-	{ 0x0003, 32, "prime256v1" },
+	{ TPM_CURVE_P256, 32, "prime256v1" },
 	{ 0x0004, 48, "secp384r1" },
 	{ 0x0005, 66, "secp521r1" },
 };
@@ -101,4 +102,12 @@ enum reason ossl_ec_point(const EVP_PKEY *key, uint8_t *x, uint8_t *y, size_t le
 	    BN_bn2binpad(by, y, (int)len) != (int)len)
 		return R_FORMAT_RANGE;
 	return R_OK;
+}
+
+enum reason ec_public_check(const struct ec_public *key)
+{
+	_cleanup_(cleanup_pkey) EVP_PKEY *pkey = NULL;
+	enum reason r = ossl_ec_public(TPM_CURVE_P256, BYTES(key->x), BYTES(key->y), &pkey);
+
+	return r == R_FORMAT_RANGE ? R_SITE_KEYS : r;
 }

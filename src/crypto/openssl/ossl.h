@@ -29,6 +29,7 @@ OSSL_CLEANUP(OSSL_PARAM, params, OSSL_PARAM_free)
 OSSL_CLEANUP(OSSL_PARAM_BLD, param_bld, OSSL_PARAM_BLD_free)
 
 #define EC_COORD_MAX 66u
+#define TPM_CURVE_P256 0x0003u
 
 /* Of TPM_ECC_CURVE: OpenSSL's group name and the length of a coordinate. */
 bool ossl_curve(uint16_t tpm_curve, const char **ret_group, size_t *ret_len);

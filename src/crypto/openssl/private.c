@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 #include "crypto/openssl/ossl.h"
-#include "crypto/pem.h"
 #include "crypto/sign.h"
 
 enum {
@@ -25,25 +24,6 @@ static bool is_p256(const EVP_PKEY *key)
 	return EVP_PKEY_is_a(key, "EC") == 1 &&
 	       EVP_PKEY_get_group_name(key, group, sizeof(group), &n) == 1 &&
 	       strcmp(group, "prime256v1") == 0;
-}
-
-enum reason ec_public_from_pem(struct bytes pem, struct ec_public *ret)
-{
-	_cleanup_(cleanup_bio) BIO *in = NULL;
-	_cleanup_(cleanup_pkey) EVP_PKEY *key = NULL;
-	struct ec_public point;
-
-	if (pem.n > PEM_MAX || !pem_is_public_key(pem))
-		return R_SITE_KEYS;
-	in = BIO_new_mem_buf(pem.p, (int)pem.n);
-	if (in == NULL)
-		return R_INTERNAL_MEMORY;
-	key = PEM_read_bio_PUBKEY(in, NULL, NULL, NULL);
-	if (key == NULL || !is_p256(key))
-		return R_SITE_KEYS;
-	TRY(ossl_ec_point(key, point.x, point.y, P256_LEN));
-	*ret = point;
-	return R_OK;
 }
 
 static enum reason wrap(EVP_PKEY **pkey, struct private_key **ret)

@@ -5,10 +5,7 @@
 #include "crypto/openssl/ossl.h"
 #include "crypto/sign.h"
 
-enum {
-	TPM_CURVE_P256 = 0x0003,
-	DER_MAX = 160,		/* SEQUENCE of two P-521 numbers */
-};
+enum { DER_MAX = 160 };	/* SEQUENCE of two P-521 numbers */
 
 static const EVP_MD *method(uint16_t alg)
 {
