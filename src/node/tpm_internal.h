@@ -38,7 +38,7 @@ struct tpm_link {
 	char host[LINK_PATH_MAX];	/* test build: numeric address */
 	uint16_t port;
 	int answer_ms;			/* longest wait for one answer */
-	unsigned opened;		/* how often: handles may be lost after each */
+	unsigned lost;			/* how often it broke, and handles with it */
 };
 
 /* R_TPM_ABSENT, R_TPM_BUSY, R_TPM_IO; errno says more. */
@@ -63,6 +63,7 @@ struct tpm {
 	struct tpm_tcti tcti;
 	ESYS_CONTEXT *esys;
 	struct tpm_link link;
+	unsigned retry_ms;		/* longest time for one command that is put off */
 	bool managed;			/* a resource manager cleans up behind us */
 	unsigned renewed;		/* how often ESYS was started anew */
 	/* last command */
@@ -84,7 +85,7 @@ struct tpm {
 /* Changes whenever transient handles may have been lost. */
 static inline unsigned tpm_epoch(const struct tpm *t)
 {
-	return t->link.opened + t->renewed;
+	return t->link.lost + t->renewed;
 }
 
 void tpm_tcti_init(struct tpm *t);

@@ -64,11 +64,7 @@ static enum reason open_socket(struct tpm_link *l)
 
 enum reason tpm_link_open(struct tpm_link *l)
 {
-	enum reason r = l->path[0] != '\0' ? open_device(l) : open_socket(l);
-
-	if (r == R_OK)
-		l->opened++;
-	return r;
+	return l->path[0] != '\0' ? open_device(l) : open_socket(l);
 }
 
 void tpm_link_close(struct tpm_link *l)
@@ -81,11 +77,6 @@ void tpm_link_close(struct tpm_link *l)
 	errno = saved;
 }
 
-/*
- * A device executes inside write(2), with time-outs of the driver. When it
- * fails there nothing waits to be read, and the descriptor stays good. A
- * socket that failed once is out of step.
- */
 static enum reason send_command(struct tpm_link *l, struct bytes command)
 {
 	while (command.n > 0) {
@@ -142,9 +133,16 @@ static enum reason receive_answer(struct tpm_link *l, uint8_t *answer, size_t *r
 	}
 }
 
+/*
+ * A device executes inside write(2), with the driver's time-outs: when that
+ * fails nothing waits to be read, and the descriptor stays good. After a
+ * failed read it does not. A socket is for one command, so that others can
+ * look at the simulator in between.
+ */
 enum reason tpm_link_exchange(struct tpm_link *l, struct bytes command,
 			      uint8_t answer[TPM_MESSAGE_MAX], size_t *ret_n)
 {
+	bool device = l->path[0] != '\0';
 	enum reason r;
 
 	if (l->fd < 0)
@@ -152,10 +150,12 @@ enum reason tpm_link_exchange(struct tpm_link *l, struct bytes command,
 	r = send_command(l, command);
 	if (r == R_OK) {
 		r = receive_answer(l, answer, ret_n);
-		if (r != R_OK)
+		if (r != R_OK && device) {
 			tpm_link_close(l);
-	} else if (l->path[0] == '\0') {
-		tpm_link_close(l);
+			l->lost++;
+		}
 	}
+	if (!device)
+		tpm_link_close(l);
 	return r;
 }

@@ -19,6 +19,7 @@
 #define MANAGED_LATER_MS 250u		/* the driver makes tpm0 first, then tpmrm0 */
 #define BUSY_TOTAL_MS 5000u
 #define ANSWER_MS 300000		/* longest duration that Linux knows */
+#define RETRY_MS 30000u
 
 static void pause_ms(unsigned ms)
 {
@@ -107,13 +108,13 @@ static enum reason open_device(struct tpm *t, unsigned wait_ms)
 }
 
 #ifdef BOOTGATE_TEST
-/* swtpm:host=127.0.0.1,port=2321[,answer=MILLISECONDS] */
+/* swtpm:host=127.0.0.1,port=2321[,answer=MS[,retry=MS]]: limits for an answer, for retries */
 static enum reason open_test(struct tpm *t, const char *where)
 {
 	unsigned port = 0, answer = ANSWER_MS;
 
-	if (sscanf(where, "swtpm:host=%63[0-9.],port=%u,answer=%u", t->link.host, &port,
-		   &answer) < 2 ||
+	if (sscanf(where, "swtpm:host=%63[0-9.],port=%u,answer=%u,retry=%u", t->link.host, &port,
+		   &answer, &t->retry_ms) < 2 ||
 	    port == 0 || port > UINT16_MAX || answer > ANSWER_MS)
 		return R_USAGE;
 	t->link.port = (uint16_t)port;
@@ -177,6 +178,7 @@ enum reason tpm_open(const char *where, unsigned wait_ms, struct tpm **ret)
 		return R_INTERNAL_MEMORY;
 	t->link.fd = -1;
 	t->link.answer_ms = ANSWER_MS;
+	t->retry_ms = RETRY_MS;
 	t->ak = ESYS_TR_NONE;
 	r = where == NULL ? open_device(t, wait_ms) : open_test(t, where);
 	if (r == R_OK)

@@ -6,7 +6,7 @@
  * once, five times, and only for three codes.
  *
  * - A warning that says the command did not run: sent again, with growing
- *   pauses, for RETRY_TOTAL_MS at most. Also TPM2_PCR_Extend: it did not run.
+ *   pauses, for 30 seconds at most. Also TPM2_PCR_Extend: it did not run.
  * - No answer: what changes nothing is sent once more; anything else is left
  *   to the caller, who does not know whether it ran.
  *
@@ -21,7 +21,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define RETRY_TOTAL_MS 30000u
 #define RETRY_FIRST_MS 5u
 #define RETRY_LAST_MS 1000u
 #define TCTI_MAGIC 0x424f4f5447415445ull	/* "BOOTGATE" */
@@ -87,7 +86,7 @@ static enum reason exchange_once(struct tpm *t)
 
 static enum reason exchange(struct tpm *t)
 {
-	uint64_t deadline = clock_boot_ms() + RETRY_TOTAL_MS;
+	uint64_t deadline = clock_boot_ms() + t->retry_ms;
 	unsigned pause = RETRY_FIRST_MS;
 	bool lost_once = false;
 

@@ -14,13 +14,18 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.path.join(TOP, "build")
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 CACHE = os.path.join(BUILD, "swtpm")
+TOOLS = os.path.join(TOP, "tests", "tools")
 SECONDS = 20
+
+sys.path[:0] = [TOOLS, os.path.join(TOP, "tests", "interop")]
 
 
 def free_ports():
@@ -161,3 +166,131 @@ class Swtpm:
 
     def __exit__(self, *_):
         self.close()
+
+
+class Proxy:
+    """tests/tools/tpm-proxy in front of a Swtpm, with rules."""
+
+    def __init__(self, tpm, *rules, answer=2000, retry=30000):
+        self.tap = os.path.join(tpm.folder, "tap")
+        open(self.tap, "w", encoding="ascii").close()
+        command = [os.path.join(TOOLS, "tpm-proxy"), "--to", str(tpm.port), "--tap", self.tap]
+        for rule in rules:
+            command += ["--rule", rule]
+        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, text=True)
+        self.port = int(self.child.stdout.readline())
+        self.where = f"swtpm:host=127.0.0.1,port={self.port},answer={answer},retry={retry}"
+
+    def messages(self, mark=">", name=None):
+        """What went over: [(name, bytes)]; for `!` what was done."""
+        found = []
+        with open(self.tap, encoding="ascii") as f:
+            for line in f:
+                m, n, data = (line.rstrip("\n") + "  ").split(" ")[:3]
+                if m == mark and name in (None, n):
+                    found.append((n, data if m == "!" else bytes.fromhex(data)))
+        return found
+
+    def close(self):
+        self.child.terminate()
+        self.child.wait(SECONDS)
+        self.child.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Done:
+    """What a run of the driver gave."""
+
+    def __init__(self, done):
+        self.code = done.returncode
+        self.lines = done.stdout.splitlines()
+        self.err = done.stderr
+        # the last line is the reason's name
+        self.reason = done.stderr.rstrip().rsplit("\n", 1)[-1] if done.returncode else "ok"
+
+    def all(self, name):
+        return [line[len(name) + 1:] for line in self.lines if line.startswith(name + " ")]
+
+    def one(self, name):
+        found = self.all(name)
+        if len(found) != 1:
+            raise AssertionError(f"{name} {len(found)} times in {self.lines} {self.err}")
+        return found[0]
+
+
+QUIET = dict(os.environ, TSS2_LOG="all+NONE")
+
+
+class Case(unittest.TestCase):
+    """A test of the driver; `self.driver` is one of DRIVERS."""
+
+    driver = "tpm-driver-asan"
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="tpm-test-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def tpm(self, **how):
+        tpm = Swtpm(**how)
+        self.addCleanup(tpm.close)
+        return tpm
+
+    def proxy(self, tpm, *rules, **how):
+        proxy = Proxy(tpm, *rules, **how)
+        self.addCleanup(proxy.close)
+        return proxy
+
+    def start(self, where, *args):
+        return subprocess.Popen(
+            [os.path.join(BUILD, "test", self.driver), getattr(where, "where", where),
+             *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=QUIET)
+
+    def run_driver(self, where, *args, seconds=60):
+        child = self.start(where, *args)
+        out, err = child.communicate(timeout=seconds)
+        return Done(subprocess.CompletedProcess(args, child.returncode, out, err))
+
+    def ok(self, where, *args):
+        done = self.run_driver(where, *args)
+        self.assertEqual(done.code, 0, done.err)
+        return done
+
+    def refused(self, reason, where, *args):
+        done = self.run_driver(where, *args)
+        self.assertEqual(done.reason, reason, done.err)
+        self.assertNotEqual(done.code, 0)
+        return done
+
+    def content(self, *parts):
+        with open(self.path(*parts), "rb") as f:
+            return f.read()
+
+
+DRIVERS = {"": "tpm-driver", "Asan": "tpm-driver-asan"}
+
+
+def for_each_driver(namespace):
+    """Every class `Something(Case)` runs with the driver of each kind."""
+    for name, case in list(namespace.items()):
+        if isinstance(case, type) and issubclass(case, Case) and case is not Case:
+            for suffix, driver in DRIVERS.items():
+                namespace[name + suffix] = type(name + suffix, (case,), {"driver": driver})
+
+
+def main():
+    """Runs the tests of the program; the last line is what tests/run wants."""
+    result = unittest.main(exit=False, verbosity=2).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed",
+          flush=True)
+    sys.exit(1 if failed else 0)
