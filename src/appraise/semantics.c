@@ -85,23 +85,23 @@ void semantics_gate_registers(const struct logs *l, struct explanation *e)
 
 static const uint8_t separator_zero[4] = { 0x00, 0x00, 0x00, 0x00 };
 static const uint8_t separator_ones[4] = { 0xff, 0xff, 0xff, 0xff };
-static const uint8_t separator_error[4] = { 0x01, 0x00, 0x00, 0x00 };
 
 /*
- * Digests of the three separators in the shown bank, so that one which hides
- * under another type is found as well.
+ * Digests of the two separators in the shown bank, so that one which hides
+ * under another type is found as well. Not in register 1: settings of four
+ * zero bytes are measured there.
  */
 struct separators {
 	size_t column;
 	size_t len;
-	uint8_t digest[3][DIGEST_MAX];
+	uint8_t digest[2][DIGEST_MAX];
 };
+#define PCR_SETTINGS 1u
 
 static enum reason separators_make(const struct logs *l, struct separators *ret)
 {
 	const struct active_bank *b = logs_shown_bank(l);
-	const struct bytes value[3] = { BYTES(separator_zero), BYTES(separator_ones),
-					BYTES(separator_error) };
+	const struct bytes value[] = { BYTES(separator_zero), BYTES(separator_ones) };
 
 	ret->column = b->column;
 	ret->len = digest_len(b->alg);
@@ -114,7 +114,8 @@ static bool is_separator(const struct separators *s, const struct event *event)
 {
 	if (event->type == EV_SEPARATOR)
 		return true;
-	if (s->column >= LIMIT_BANKS || event->digest[s->column].n != s->len)
+	if (event->pcr == PCR_SETTINGS || s->column >= LIMIT_BANKS ||
+	    event->digest[s->column].n != s->len)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(s->digest); i++)
 		if (memcmp(event->digest[s->column].p, s->digest[i], s->len) == 0)
