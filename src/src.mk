@@ -95,7 +95,7 @@ CTL := $(if $(wildcard src/ctl/main.c),$(BUILD)/bin/bootgatectl)
 SERVER_LDFLAGS := -pie -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed
 SERVER_LIBS := -lmicrohttpd -lgnutls -lsqlite3 -ljansson \
 	-L$(DEPS)/glibc/lib -ltinycbor -lssl -lcrypto
-CTL_LIBS := -ljansson -L$(DEPS)/glibc/lib -ltinycbor -lssl -lcrypto
+CTL_LIBS := -lcurl -ljansson -L$(DEPS)/glibc/lib -ltinycbor -lssl -lcrypto
 
 # $(call link_native,TARGET,FLAVOUR,LAYERS,LIBS)
 define link_native

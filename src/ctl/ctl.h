@@ -15,6 +15,34 @@ int ctl_log_replay(int argc, char **argv);
 /* quote.c: verifies a quote, offline on files */
 int ctl_quote_verify(int argc, char **argv);
 
+/* node.c, ref.c, image.c, explain.c, site.c, verdict.c, audit.c, policy.c, ek.c, server.c */
+int ctl_node_list(int argc, char **argv);
+int ctl_node_show(int argc, char **argv);
+int ctl_node_approve(int argc, char **argv);
+int ctl_node_revoke(int argc, char **argv);
+int ctl_node_evidence(int argc, char **argv);
+int ctl_ref_list(int argc, char **argv);
+int ctl_ref_show(int argc, char **argv);
+int ctl_ref_learn(int argc, char **argv);
+int ctl_ref_activate(int argc, char **argv);
+int ctl_ref_revoke(int argc, char **argv);
+int ctl_image_sign(int argc, char **argv);
+int ctl_image_verify(int argc, char **argv);
+int ctl_image_add(int argc, char **argv);
+int ctl_image_select(int argc, char **argv);
+int ctl_image_list(int argc, char **argv);
+int ctl_explain(int argc, char **argv);
+int ctl_site_check(int argc, char **argv);
+int ctl_verdict_show(int argc, char **argv);
+int ctl_manifest_show(int argc, char **argv);
+int ctl_audit_list(int argc, char **argv);
+int ctl_audit_verify(int argc, char **argv);
+int ctl_policy_show(int argc, char **argv);
+int ctl_policy_set(int argc, char **argv);
+int ctl_ek_load(int argc, char **argv);
+int ctl_server_status(int argc, char **argv);
+int ctl_server_failures(int argc, char **argv);
+
 /*
  * file.c: reads a whole file of at most `max` bytes, `-` for standard input.
  * Reads to its end whatever its size is said to be (files of securityfs say

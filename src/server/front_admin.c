@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "format/cose.h"
@@ -198,7 +199,7 @@ static enum reason tail_of(const json_t *body, enum admin_body kind, struct blob
 
 		if (!json_is_string(value))
 			return R_FORMAT_TYPE;
-		TRY(front_base64(json_string_value(value), &cose));
+		TRY(base64_decode(bytes_str(json_string_value(value)), &cose));
 		return manifest_tail(blob_bytes(&cose), ret);
 	}
 	case BODY_POLICY: {

@@ -30,46 +30,6 @@ void front_json_free(json_t **j)
 	*j = NULL;
 }
 
-static int digit(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	if (c == '+')
-		return 62;
-	return c == '/' ? 63 : -1;
-}
-
-enum reason front_base64(const char *text, struct blob *ret)
-{
-	size_t n = strlen(text);
-
-	if (n % 4 != 0)
-		return R_FORMAT_TEXT;
-	for (size_t i = 0; i < n; i += 4) {
-		bool last = i + 4 == n;
-		unsigned pad = last ? (unsigned)(text[i + 3] == '=') + (unsigned)(text[i + 2] == '=') : 0;
-		uint32_t v = 0;
-
-		for (unsigned k = 0; k < 4; k++) {
-			int d = k >= 4 - pad ? 0 : digit(text[i + k]);
-
-			if (d < 0)
-				return R_FORMAT_TEXT;
-			v = v << 6 | (uint32_t)d;
-		}
-		/* One form only: the bits behind the end are zero. */
-		if ((pad == 1 && (v & 0xff)) || (pad == 2 && (v & 0xffff)))
-			return R_FORMAT_TEXT;
-		for (unsigned k = 0; k < 3 - pad; k++)
-			TRY(blob_u8(ret, (uint8_t)(v >> (16 - 8 * k))));
-	}
-	return R_OK;
-}
-
 /* Only these members, no others. */
 static enum reason only(const json_t *object, const char *const *names, size_t count)
 {

@@ -11,8 +11,6 @@
 /* One object, duplicates refused. */
 enum reason front_json(struct bytes in, json_t **ret) must_check;
 void front_json_free(json_t **j);
-/* Strict base64 with padding. */
-enum reason front_base64(const char *text, struct blob *ret) must_check;
 /* docs/references.md, policy. */
 enum reason front_policy(const json_t *in, struct policy *ret) must_check;
 /* Array of {certificate_sha256, spki_sha256, name, label}: struct listed_ek each. */

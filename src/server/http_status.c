@@ -26,6 +26,9 @@ uint16_t http_status(enum reason r)
 	default:
 		break;
 	}
+	/* Bytes that are not a message at all are the sender's mistake. */
+	if (r >= R_FORMAT_TRUNCATED && r <= R_FORMAT_TEXT)
+		return 400;
 	switch (reason_class(r)) {
 	case REASON_TRANSIENT:
 		return 503;

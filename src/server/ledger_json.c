@@ -2,6 +2,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "server/http_status.h"
@@ -61,26 +62,12 @@ void out_hex(struct out *o, const char *key, struct bytes value)
 
 void out_base64(struct out *o, const char *key, struct bytes value)
 {
-	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	_cleanup_free_ char *text = malloc((value.n + 2) / 3 * 4 + 1);
-	char *p = text;
+	_cleanup_(blob_free) struct blob text = BLOB(LIMIT_ADMIN_ANSWER);
 
-	for (size_t i = 0; text && i < value.n; i += 3) {
-		uint32_t v = (uint32_t)value.p[i] << 16;
-		size_t left = value.n - i;
-
-		if (left > 1)
-			v |= (uint32_t)value.p[i + 1] << 8;
-		if (left > 2)
-			v |= value.p[i + 2];
-		*p++ = digit[v >> 18];
-		*p++ = digit[v >> 12 & 63];
-		*p++ = left > 1 ? digit[v >> 6 & 63] : '=';
-		*p++ = left > 2 ? digit[v & 63] : '=';
-	}
-	if (text)
-		*p = '\0';
-	add(o, key, text ? json_string(text) : NULL);
+	if (base64_encode(value, &text) != R_OK)
+		o->failed = true;
+	else
+		add(o, key, json_stringn((const char *)text.p, text.n));
 }
 
 void out_time(struct out *o, const char *key, int64_t value)

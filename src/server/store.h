@@ -137,7 +137,7 @@ struct stored_manifest {
 enum reason store_manifest_add(struct store *s, const struct stored_manifest *m, struct bytes body) must_check;
 enum reason store_manifest_body(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret) must_check;
 enum reason store_manifest_get(struct store *s, const uint8_t digest[SHA256_LEN], struct stored_manifest *ret) must_check;
-/* By hex digest, a unique prefix of it (8 or more), or LINE/VERSION. */
+/* By hex digest, a unique prefix of it (8 or more), or LINE:VERSION. */
 enum reason store_manifest_find(struct store *s, const char *name, struct stored_manifest *ret) must_check;
 enum reason store_manifest_each(struct store *s, enum reason (*f)(void *ctx, const struct stored_manifest *m), void *ctx) must_check;
 enum reason store_select(struct store *s, const char *target, enum purpose p, const uint8_t digest[SHA256_LEN]) must_check;

@@ -65,7 +65,7 @@ enum reason store_manifest_find(struct store *s, const char *name, struct stored
 {
 	_statement_ st = NULL;
 
-	TRY(db_get(s, "SELECT " MANIFEST_COLUMNS " FROM manifest WHERE line || '/' || version = ?1"
+	TRY(db_get(s, "SELECT " MANIFEST_COLUMNS " FROM manifest WHERE line || ':' || version = ?1"
 		      " OR (length(?1) >= 8 AND substr(lower(hex(digest)), 1, length(?1)) = lower(?1))"
 		      " LIMIT 2", &st));
 	db_text(st, 1, name);

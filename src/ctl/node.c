@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "ctl/client.h"
+#include "ctl/ctl.h"
+#include "format/evidence.h"
+
+static int usage(const char *text)
+{
+	fprintf(stderr, "usage: bootgatectl node %s\n", text);
+	return 2;
+}
+
+static const char *state_of(const json_t *n)
+{
+	return member_true(n, "held") && strcmp(member_text(n, "state"), "enrolled") == 0 ? "held" :
+											     member_text(n, "state");
+}
+
+static void row(const json_t *n)
+{
+	printf("%.12s  %-16s  %-8s  %-9s  %-24s  %s\n", member_text(n, "id"),
+	       member_text(n, "label")[0] ? member_text(n, "label") : "-", state_of(n),
+	       member_text(n, "last_directive")[0] ? member_text(n, "last_directive") : "-",
+	       member_text(n, "last_reason")[0] ? member_text(n, "last_reason") : "-", member_text(n, "seen"));
+}
+
+int ctl_node_list(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { READ_OPTIONS, { "state", false, false } };
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	char query[64];
+	json_t *n;
+	size_t i;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0)
+		return usage("list [--state pending|enrolled|held|revoked|retired] [--json]");
+	const char *state = option(&o, "state");
+	if (state && strspn(state, "abcdefghijklmnopqrstuvwxyz") != strlen(state))
+		return usage("list [--state pending|enrolled|held|revoked|retired] [--json]");
+	if (state)
+		snprintf(query, sizeof(query), "state=%.32s", state);
+	enum reason r = client_get(&o, CLIENT_PATH("node"), state ? query : NULL, &a);
+	if (r != R_OK || client_json(&o, a))
+		return reason_exit(r);
+	printf("%-12s  %-16s  %-8s  %-9s  %-24s  %s\n", "ID", "LABEL", "STATE", "DIRECTIVE", "REASON", "SEEN");
+	json_array_foreach(json_object_get(a, "nodes"), i, n)
+		row(n);
+	return 0;
+}
+
+static void show(const json_t *a)
+{
+	static const char *const names[] = { "id",	"label", "state",    "basis",	       "address",    "ak_name",
+					     "created", "approved", "seen", "last_directive", "last_reason" };
+	json_t *e;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		printf("%-16s %s\n", names[i], member_text(a, names[i]));
+	printf("%-16s reset %lld, restart %lld, firmware %016llx\n", "tpm", member_number(a, "reset_count"),
+	       member_number(a, "restart_count"), (unsigned long long)member_number(a, "tpm_firmware"));
+	printf("%-16s", "banks");
+	json_array_foreach(json_object_get(a, "banks"), i, e)
+		printf(" %s", json_string_value(e));
+	printf("\n");
+	json_array_foreach(json_object_get(a, "endorsement_keys"), i, e)
+		printf("%-16s name %s\n%-16s certificate %s\n", i ? "" : "endorsement", member_text(e, "name"), "",
+		       member_text(e, "certificate_sha256")[0] ? member_text(e, "certificate_sha256") : "none");
+	json_array_foreach(json_object_get(a, "boots"), i, e)
+		printf("%-16s %s  %-6s %-8s %-24s %s\n", i ? "" : "boots", member_text(e, "time"),
+		       member_text(e, "stage"), member_text(e, "directive"), member_text(e, "reason"),
+		       member_true(e, "receipt") ? "receipt" : "");
+}
+
+int ctl_node_show(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { READ_OPTIONS };
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return usage("show NODE [--json]");
+	enum reason r = client_get(&o, CLIENT_PATH("node", o.argument[0]), NULL, &a);
+	if (r == R_OK && !client_json(&o, a))
+		show(a);
+	return reason_exit(r);
+}
+
+static int change(const struct options *o, const char *verb, json_t *body)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	enum reason r = client_post(o, CLIENT_PATH("node", o->argument[0], verb), body, &a);
+
+	if (r == R_OK && !client_json(o, a))
+		printf("%s%.12s is %s\n", option_flag(o, "dry-run") ? "(dry run) " : "", member_text(a, "id"),
+		       member_text(a, "state"));
+	return reason_exit(r);
+}
+
+int ctl_node_approve(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "label", false, false } };
+	struct options o;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return usage("approve NODE [--label TEXT] [--reason TEXT] [--dry-run]");
+	json_t *body = json_object();
+	if (option(&o, "label"))
+		json_object_set_new(body, "label", json_string(option(&o, "label")));
+	return change(&o, "approve", body);
+}
+
+int ctl_node_revoke(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS };
+	struct options o;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return usage("revoke NODE [--reason TEXT] [--dry-run]");
+	return change(&o, "revoke", NULL);
+}
+
+static enum reason put(const char *dir, const char *name, struct bytes content)
+{
+	char path[1024];
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+		return R_FILE;
+	return fd_write_file(path, content, 0644);
+}
+
+/* The evidence of a boot as files: for `log show`, `quote verify`, reports of faults. */
+static enum reason save(const char *dir, const json_t *a)
+{
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_EVIDENCE);
+	_cleanup_free_ struct claims *c = calloc(1, sizeof(*c));
+	struct evidence e;
+
+	if (!c)
+		return R_INTERNAL_MEMORY;
+	TRY(base64_decode(bytes_str(member_text(a, "evidence")), &body));
+	TRY(evidence_read(blob_bytes(&body), &e));
+	TRY(claims_read(e.claims, c));
+	TRY(put(dir, "evidence.cbor", blob_bytes(&body)));
+	TRY(put(dir, "quote.msg", e.quote));
+	TRY(put(dir, "quote.sig", e.signature));
+	TRY(put(dir, "ak.pub", c->ak_public));
+	TRY(put(dir, "firmware.log", c->firmware_log));
+	TRY(put(dir, "gate.log", c->gate_log));
+	return put(dir, "report.cbor", c->report);
+}
+
+int ctl_node_evidence(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { READ_OPTIONS, { "boot", false, false } };
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	char query[64];
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 2)
+		return usage("evidence NODE FOLDER [--boot N]");
+	snprintf(query, sizeof(query), "boot=%.10s", option(&o, "boot") ? option(&o, "boot") : "0");
+	enum reason r = client_get(&o, CLIENT_PATH("evidence", o.argument[0]), query, &a);
+	if (r != R_OK)
+		return reason_exit(r);
+	r = save(o.argument[1], a);
+	return r == R_OK ? 0 : ctl_refused(r, o.argument[1]);
+}

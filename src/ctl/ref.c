@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "ctl/client.h"
+#include "ctl/ctl.h"
+
+static int usage(const char *text)
+{
+	fprintf(stderr, "usage: bootgatectl ref %s\n", text);
+	return 2;
+}
+
+static void row(const json_t *v)
+{
+	printf("%6lld  %-20s  %-9s  %6lld  %-20s  %s\n", member_number(v, "id"), member_text(v, "component"),
+	       member_text(v, "state"), member_number(v, "events"), member_text(v, "name"), member_text(v, "source"));
+}
+
+static void head(void)
+{
+	printf("%6s  %-20s  %-9s  %6s  %-20s  %s\n", "ID", "COMPONENT", "STATE", "EVENTS", "NAME", "SOURCE");
+}
+
+static enum reason list(const struct options *o, json_t **ret)
+{
+	return client_get(o, CLIENT_PATH("ref"), NULL, ret);
+}
+
+int ctl_ref_list(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { READ_OPTIONS, { "component", false, false },
+						    { "state", false, false } };
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	json_t *v;
+	size_t i;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0)
+		return usage("list [--component NAME] [--state staged|active|retiring|revoked] [--json]");
+	enum reason r = list(&o, &a);
+	if (r != R_OK || client_json(&o, a))
+		return reason_exit(r);
+	head();
+	json_array_foreach(json_object_get(a, "variants"), i, v) {
+		const char *component = option(&o, "component"), *state = option(&o, "state");
+
+		if ((!component || strcmp(component, member_text(v, "component")) == 0) &&
+		    (!state || strcmp(state, member_text(v, "state")) == 0))
+			row(v);
+	}
+	return 0;
+}
+
+int ctl_ref_show(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { READ_OPTIONS };
+	_cleanup_(client_free) json_t *a = NULL;
+	const char *key;
+	struct options o;
+	json_t *e, *d;
+	size_t i;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return usage("show ID [--json]");
+	enum reason r = client_get(&o, CLIENT_PATH("ref", o.argument[0]), NULL, &a);
+	if (r != R_OK || client_json(&o, a))
+		return reason_exit(r);
+	printf("variant %lld of %s: %s, %s, %s\n", member_number(a, "id"), member_text(a, "component"),
+	       member_text(a, "name"), member_text(a, "state"), member_text(a, "source"));
+	json_array_foreach(json_object_get(a, "events"), i, e) {
+		printf("%5zu  pcr %-2lld  %-34s  %s\n", i, member_number(e, "pcr"), member_text(e, "type"),
+		       member_text(e, "text"));
+		json_object_foreach(json_object_get(e, "digests"), key, d)
+			printf("       %-7s %s\n", key, json_string_value(d));
+	}
+	return 0;
+}
+
+int ctl_ref_learn(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "name", false, false } };
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	json_t *v;
+	size_t i;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return usage("learn NODE [--name TEXT] [--reason TEXT] [--dry-run] [--json]");
+	json_t *body = json_object();
+	if (option(&o, "name"))
+		json_object_set_new(body, "name", json_string(option(&o, "name")));
+	enum reason r = client_post(&o, CLIENT_PATH("ref", "learn", o.argument[0]), body, &a);
+	if (r != R_OK || client_json(&o, a))
+		return reason_exit(r);
+	json_array_foreach(json_object_get(a, "variants"), i, v)
+		printf("%6lld  %-20s  %-9s  %s\n", member_number(v, "id"), member_text(v, "component"),
+		       member_text(v, "state"), member_true(v, "known") ? "known already" : "new");
+	return 0;
+}
+
+static enum reason change_one(const struct options *o, const char *verb, const char *id)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	enum reason r = client_post(o, CLIENT_PATH("ref", verb, id), NULL, &a);
+
+	if (r == R_OK && !client_json(o, a))
+		printf("%svariant %lld of %s is %s\n", option_flag(o, "dry-run") ? "(dry run) " : "",
+		       member_number(a, "id"), member_text(a, "component"), member_text(a, "state"));
+	return r;
+}
+
+static enum reason change_staged(const struct options *o, const char *verb)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	json_t *v;
+	size_t i;
+
+	TRY(list(o, &a));
+	json_array_foreach(json_object_get(a, "variants"), i, v) {
+		char id[24];
+
+		if (strcmp(member_text(v, "state"), "staged") != 0)
+			continue;
+		snprintf(id, sizeof(id), "%lld", member_number(v, "id"));
+		TRY(change_one(o, verb, id));
+	}
+	return R_OK;
+}
+
+static int change(int argc, char **argv, const char *verb, const char *text)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "all-staged", true, false } };
+	struct options o;
+	enum reason r = R_OK;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) ||
+	    (o.arguments == 0) != option_flag(&o, "all-staged"))
+		return usage(text);
+	if (option_flag(&o, "all-staged"))
+		return reason_exit(change_staged(&o, verb));
+	for (size_t i = 0; i < o.arguments && r == R_OK; i++)
+		r = change_one(&o, verb, o.argument[i]);
+	return reason_exit(r);
+}
+
+int ctl_ref_activate(int argc, char **argv)
+{
+	return change(argc, argv, "activate", "activate (ID... | --all-staged) --reason TEXT [--dry-run]");
+}
+
+int ctl_ref_revoke(int argc, char **argv)
+{
+	return change(argc, argv, "revoke", "revoke (ID... | --all-staged) [--reason TEXT] [--dry-run]");
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server status and failures; audit; policy. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "ctl/client.h"
+#include "ctl/ctl.h"
+
+#define POLICY_FILE_MAX (1u << 20)
+
+static int usage(const char *text)
+{
+	fprintf(stderr, "usage: bootgatectl %s\n", text);
+	return 2;
+}
+
+/* A reading command without arguments: the answer, or the exit code. */
+static enum reason read_all(int argc, char **argv, const char *const *path, struct options *o, json_t **ret)
+{
+	static const struct option_rule rules[] = { READ_OPTIONS };
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), o) || o->arguments != 0)
+		return R_USAGE;
+	return client_get(o, path, NULL, ret);
+}
+
+int ctl_server_status(int argc, char **argv)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	const char *key, *inner;
+	struct options o;
+	json_t *v, *w;
+	enum reason r = read_all(argc, argv, CLIENT_PATH("status"), &o, &a);
+
+	if (r == R_USAGE)
+		return usage("server status [--json]");
+	if (r != R_OK || client_json(&o, a))
+		return reason_exit(r);
+	json_object_foreach(a, key, v) {
+		if (json_is_integer(v))
+			printf("%-16s %lld\n", key, (long long)json_integer_value(v));
+		else if (json_is_string(v))
+			printf("%-16s %s\n", key, json_string_value(v));
+		json_object_foreach(v, inner, w)
+			printf("%-16s %-10s %lld\n", key, inner, (long long)json_integer_value(w));
+	}
+	return 0;
+}
+
+int ctl_server_failures(int argc, char **argv)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	json_t *f;
+	size_t i;
+	enum reason r = read_all(argc, argv, CLIENT_PATH("failure"), &o, &a);
+
+	if (r == R_USAGE)
+		return usage("server failures [--json]");
+	if (r != R_OK || client_json(&o, a))
+		return reason_exit(r);
+	printf("unproven: anybody on the network can send these\n");
+	json_array_foreach(json_object_get(a, "failures"), i, f)
+		printf("%s  %-16s  %-24s  %-10s  %.12s\n", member_text(f, "time"), member_text(f, "address"),
+		       member_text(f, "reason"), member_text(f, "step"), member_text(f, "claimed_node"));
+	return 0;
+}
+
+int ctl_audit_list(int argc, char **argv)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	json_t *row;
+	size_t i;
+	enum reason r = read_all(argc, argv, CLIENT_PATH("audit"), &o, &a);
+
+	if (r == R_USAGE)
+		return usage("audit list [--json]");
+	if (r != R_OK || client_json(&o, a))
+		return reason_exit(r);
+	json_array_foreach(json_object_get(a, "rows"), i, row)
+		printf("%6lld  %s  %-16s  %-14s  %-12.12s  %-24s  %s\n", member_number(row, "number"),
+		       member_text(row, "time"), member_text(row, "actor"), member_text(row, "action"),
+		       member_text(row, "target"), member_text(row, "reason"), member_text(row, "detail"));
+	return 0;
+}
+
+int ctl_audit_verify(int argc, char **argv)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	enum reason r = read_all(argc, argv, CLIENT_PATH("audit", "verify"), &o, &a);
+
+	if (r == R_USAGE)
+		return usage("audit verify [--json]");
+	if (r == R_OK && !client_json(&o, a))
+		printf("%lld rows, the chain holds\n", member_number(a, "rows"));
+	return reason_exit(r);
+}
+
+int ctl_policy_show(int argc, char **argv)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	enum reason r = read_all(argc, argv, CLIENT_PATH("policy"), &o, &a);
+
+	if (r == R_USAGE)
+		return usage("policy show [--json]");
+	/* What is shown is what `policy set` takes. */
+	if (r == R_OK && !client_json(&o, a)) {
+		json_dumpf(a, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	return reason_exit(r);
+}
+
+int ctl_policy_set(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS };
+	_cleanup_(blob_free) struct blob text = BLOB(POLICY_FILE_MAX);
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+	json_error_t e;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return usage("policy set FILE [--reason TEXT] [--dry-run]");
+	enum reason r = ctl_read_file(o.argument[0], POLICY_FILE_MAX, &text);
+	if (r != R_OK)
+		return ctl_refused(r, o.argument[0]);
+	json_t *policy = json_loadb((const char *)text.p, text.n, JSON_REJECT_DUPLICATES, &e);
+	if (!policy) {
+		fprintf(stderr, "bootgatectl: %s line %d: %s\n", o.argument[0], e.line, e.text);
+		return ctl_refused(R_FORMAT_TEXT, o.argument[0]);
+	}
+	json_t *body = json_object();
+	json_object_set_new(body, "body", policy);
+	r = client_post(&o, CLIENT_PATH("policy"), body, &a);
+	if (r == R_OK && !client_json(&o, a))
+		printf("policy %s version %lld is in force\n", member_text(a, "id"), member_number(a, "version"));
+	return reason_exit(r);
+}
