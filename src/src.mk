@@ -34,9 +34,10 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all \
 NATIVE_INC := -I$(DEPS)/glibc/include -idirafter $(DEPS)/musl/include
 
 CC_gate = $(MUSL_CC)
-FLAGS_gate = $(MUSL_FLAGS)
+FLAGS_gate = $(MUSL_FLAGS) -I$(DEPS)/musl/include
 CC_test = $(MUSL_CC)
-FLAGS_test = $(MUSL_FLAGS) -DBOOTGATE_TEST
+FLAGS_test = $(MUSL_FLAGS) -DBOOTGATE_TEST -I$(DEPS)/musl-test/include \
+	-I$(DEPS)/musl/include
 CC_server = $(CC)
 FLAGS_server = $(HARDEN) $(NATIVE_INC)
 CC_asan = $(CC)
