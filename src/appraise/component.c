@@ -45,6 +45,17 @@ enum ar4si component_claim(enum component c)
 #define TAG_LINUX_LOAD_OPTIONS 0x8f3b22edu
 
 /*
+ * Where in its register an event stands. Two components that share a register
+ * are compared apart, so the rules say which comes first.
+ */
+enum when {
+	ALWAYS,
+	BEFORE_SEPARATOR,
+	BEHIND_SEPARATOR,
+	BEFORE_GATE,			/* no event of the gate yet */
+};
+
+/*
  * First rule that fits. A register is closed by its last rule: what fits none
  * belongs to no component. One lie is open to who writes the log, a wrong
  * type or tag; it moves an event to another component, and both then differ.
@@ -53,56 +64,82 @@ static const struct rule {
 	uint32_t pcr;
 	uint32_t type;
 	uint32_t tag;
+	enum when when;
 	enum component component;
 } rules[] = {
-	{ 0, ANY, ANY, COMPONENT_FIRMWARE },
-	{ 1, ANY, ANY, COMPONENT_FIRMWARE_CONFIG },
-	{ 2, ANY, ANY, COMPONENT_OPTION_ROMS },
-	{ 3, ANY, ANY, COMPONENT_OPTION_ROM_CONFIG },
-	/* how firmware went about booting */
-	{ 4, EV_SEPARATOR, ANY, COMPONENT_BOOT_PATH },
-	{ 4, EV_ACTION, ANY, COMPONENT_BOOT_PATH },
-	{ 4, EV_EFI_ACTION, ANY, COMPONENT_BOOT_PATH },
-	{ 4, EV_OMIT_BOOT_DEVICE_EVENTS, ANY, COMPONENT_BOOT_PATH },
+	{ 0, ANY, ANY, ALWAYS, COMPONENT_FIRMWARE },
+	{ 1, ANY, ANY, ALWAYS, COMPONENT_FIRMWARE_CONFIG },
+	{ 2, ANY, ANY, ALWAYS, COMPONENT_OPTION_ROMS },
+	{ 3, ANY, ANY, ALWAYS, COMPONENT_OPTION_ROM_CONFIG },
+	/* how firmware went about booting, and what it ran of its own */
+	{ 4, EV_SEPARATOR, ANY, ALWAYS, COMPONENT_BOOT_PATH },
+	{ 4, EV_ACTION, ANY, ALWAYS, COMPONENT_BOOT_PATH },
+	{ 4, EV_EFI_ACTION, ANY, ALWAYS, COMPONENT_BOOT_PATH },
+	{ 4, EV_OMIT_BOOT_DEVICE_EVENTS, ANY, ALWAYS, COMPONENT_BOOT_PATH },
+	{ 4, EV_EFI_BOOT_SERVICES_APPLICATION, ANY, BEFORE_SEPARATOR, COMPONENT_BOOT_PATH },
 	/* what it booted: the gate, and the kernel inside it */
-	{ 4, EV_EFI_BOOT_SERVICES_APPLICATION, ANY, COMPONENT_GATE },
-	{ 5, ANY, ANY, COMPONENT_BOOT_DATA },
-	{ 6, ANY, ANY, COMPONENT_PLATFORM },
-	{ 7, ANY, ANY, COMPONENT_SECURE_BOOT },
-	/* EFI stub of Linux */
-	{ 9, EV_EVENT_TAG, TAG_LINUX_LOAD_OPTIONS, COMPONENT_COMMAND_LINE },
-	{ 9, EV_EVENT_TAG, TAG_LINUX_INITRD, COMPONENT_GATE },
+	{ 4, EV_EFI_BOOT_SERVICES_APPLICATION, ANY, BEHIND_SEPARATOR, COMPONENT_GATE },
+	{ 5, ANY, ANY, ALWAYS, COMPONENT_BOOT_DATA },
+	{ 6, ANY, ANY, ALWAYS, COMPONENT_PLATFORM },
+	{ 7, ANY, ANY, ALWAYS, COMPONENT_SECURE_BOOT },
+	/* EFI stub of Linux: options first, then the initrd */
+	{ 9, EV_EVENT_TAG, TAG_LINUX_LOAD_OPTIONS, BEFORE_GATE, COMPONENT_COMMAND_LINE },
+	{ 9, EV_EVENT_TAG, TAG_LINUX_INITRD, ALWAYS, COMPONENT_GATE },
 	/* stub of systemd: sections of the image; options from outside */
-	{ 11, EV_IPL, ANY, COMPONENT_GATE },
-	{ 12, EV_IPL, ANY, COMPONENT_COMMAND_LINE },
+	{ 11, EV_IPL, ANY, ALWAYS, COMPONENT_GATE },
+	{ 12, EV_IPL, ANY, ALWAYS, COMPONENT_COMMAND_LINE },
 };
 
-static bool rule_fits(const struct rule *r, const struct event *e)
+static bool place_fits(const struct rule *r, const struct component_place *place)
+{
+	switch (r->when) {
+	case ALWAYS:
+		return true;
+	case BEFORE_SEPARATOR:
+		return !(place->separated & PCR_MASK(r->pcr));
+	case BEHIND_SEPARATOR:
+		return place->separated & PCR_MASK(r->pcr);
+	case BEFORE_GATE:
+		return !(place->gate & PCR_MASK(r->pcr));
+	}
+	return false;
+}
+
+static bool rule_fits(const struct rule *r, const struct event *e,
+		      const struct component_place *place)
 {
 	struct eventlog_tag t;
 
-	if (r->pcr != e->pcr || (r->type != ANY && r->type != e->type))
+	if (r->pcr != e->pcr || (r->type != ANY && r->type != e->type) || !place_fits(r, place))
 		return false;
 	if (r->tag == ANY)
 		return true;
 	return eventlog_tag_read(e->data, &t) == R_OK && t.tag == r->tag;
 }
 
-enum component component_of(const struct event *e)
+enum component component_next(const struct event *e, struct component_place *place)
 {
-	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-		if (rule_fits(&rules[i], e))
-			return rules[i].component;
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		if (!rule_fits(&rules[i], e, place))
+			continue;
+		if (e->type == EV_SEPARATOR)
+			place->separated |= PCR_MASK(e->pcr);
+		if (rules[i].component == COMPONENT_GATE)
+			place->gate |= PCR_MASK(e->pcr);
+		return rules[i].component;
+	}
 	return COMPONENT_NONE;
 }
 
 enum reason components_split(struct logs *l, struct components *ret)
 {
+	struct component_place place = { 0 };
 	uint32_t *next;
 
 	memset(ret, 0, sizeof *ret);
 	for (size_t i = 0; i < l->count; i++)
-		l->event[i].component = (uint8_t)component_of(&l->event[i].event);
+		l->event[i].component =
+			(uint8_t)component_next(&l->event[i].event, &place);
 	TRY(components_ignore(l));
 
 	ret->index = calloc(l->count + 1, sizeof *ret->index);

@@ -24,8 +24,16 @@ enum component component_find(const char *name);
 const char *component_submod(enum component c);
 enum ar4si component_claim(enum component c);
 
-/* The component that an event belongs to: the first rule that fits. */
-enum component component_of(const struct event *e);
+/* What stood in front of an event; all zero at the start of a log. */
+struct component_place {
+	uint32_t separated;		/* registers that have their separator */
+	uint32_t gate;			/* registers with an event of the gate */
+};
+/*
+ * The component that the next event belongs to: the first rule that fits.
+ * Events are given in the order of the log.
+ */
+enum component component_next(const struct event *e, struct component_place *place);
 
 /* Events of one component that are compared, as indices into logs.event. */
 struct component_events {

@@ -88,15 +88,17 @@ static const uint8_t separator_ones[4] = { 0xff, 0xff, 0xff, 0xff };
 
 /*
  * Digests of the two separators in the shown bank, so that one which hides
- * under another type is found as well. Not in register 1: settings of four
- * zero bytes are measured there.
+ * under another type is found as well: in the registers that are about what
+ * was booted and by whose leave. In others firmware measures settings, or
+ * empty tables, that are four zero bytes.
  */
 struct separators {
 	size_t column;
 	size_t len;
 	uint8_t digest[2][DIGEST_MAX];
 };
-#define PCR_SETTINGS 1u
+#define PCR_BOOT 4u
+#define PCR_SECURE_BOOT 7u
 
 static enum reason separators_make(const struct logs *l, struct separators *ret)
 {
@@ -114,8 +116,9 @@ static bool is_separator(const struct separators *s, const struct event *event)
 {
 	if (event->type == EV_SEPARATOR)
 		return true;
-	if (event->pcr == PCR_SETTINGS || s->column >= LIMIT_BANKS ||
-	    event->digest[s->column].n != s->len)
+	if (event->pcr != PCR_BOOT && event->pcr != PCR_SECURE_BOOT)
+		return false;
+	if (s->column >= LIMIT_BANKS || event->digest[s->column].n != s->len)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(s->digest); i++)
 		if (memcmp(event->digest[s->column].p, s->digest[i], s->len) == 0)

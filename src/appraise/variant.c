@@ -308,6 +308,14 @@ static void add_unclaimed(const struct logs *l, const struct component_events *c
 	}
 }
 
+static bool is_required(const struct policy *p, const char *name)
+{
+	for (size_t i = 0; i < p->required_count; i++)
+		if (strcmp(p->required[i], name) == 0)
+			return true;
+	return false;
+}
+
 static void add_missing(const char *name, struct explanation *e)
 {
 	struct finding f = finding_make(R_POLICY_MISSING, SEVERITY_REFUSE, name);
@@ -317,15 +325,30 @@ static void add_missing(const char *name, struct explanation *e)
 	explain(e, &f);
 }
 
-/* A policy may want a component that this version does not know. */
-static void check_required(const struct components *c, const struct policy *policy,
-			   struct explanation *e)
+/*
+ * Nothing is not equal to something: a component that has references must
+ * have events, wanted by the policy or not. A policy may also want one that
+ * this version does not know.
+ */
+static void check_present(const struct components *c, const struct reference_set *refs,
+			  const struct policy *policy, struct explanation *e)
 {
-	for (size_t i = 0; i < policy->required_count; i++) {
-		enum component component = component_find(policy->required[i]);
+	bool wanted[COMPONENT_COUNT] = { false };
 
-		if (component == COMPONENT_NONE || c->of[component].count == 0)
+	for (size_t i = 0; i < policy->required_count; i++)
+		if (component_find(policy->required[i]) == COMPONENT_NONE)
 			add_missing(policy->required[i], e);
+	for (size_t i = 0; i < refs->count; i++) {
+		enum component component = component_find(refs->variant[i].component);
+
+		if (component != COMPONENT_NONE && is_allowed(&refs->variant[i]))
+			wanted[component] = true;
+	}
+	for (unsigned i = 0; i < COMPONENT_COUNT; i++) {
+		const char *name = component_name((enum component)i);
+
+		if (c->of[i].count == 0 && (wanted[i] || is_required(policy, name)))
+			add_missing(name, e);
 	}
 }
 
@@ -377,7 +400,7 @@ enum reason components_match(const struct logs *l, const struct components *c,
 {
 	note_ignored(l, c, e);
 	add_unclaimed(l, &c->of[COMPONENT_NONE], e);
-	check_required(c, policy, e);
+	check_present(c, refs, policy, e);
 	if (!have_references(refs, e))
 		return R_OK;
 	for (unsigned i = 0; i < COMPONENT_COUNT; i++) {
