@@ -17,7 +17,7 @@ struct tpm;
 /*
  * `where`: NULL for the device (/dev/tpmrm0, else /dev/tpm0), waiting up to
  * `wait_ms` for it to appear; the test build also takes
- * "swtpm:host=127.0.0.1,port=N". R_TPM_ABSENT, R_TPM_BUSY, R_TPM_FAILURE.
+ * "swtpm:host=127.0.0.1,port=N" and "devices:FOLDER". R_TPM_ABSENT, R_TPM_BUSY, R_TPM_FAILURE.
  */
 enum reason tpm_open(const char *where, unsigned wait_ms, struct tpm **ret) must_check;
 void tpm_close(struct tpm **t);

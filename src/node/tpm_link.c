@@ -19,6 +19,8 @@
 
 #include "base/clock.h"
 
+#define REST_MS 1000			/* longest wait for the rest of an answer */
+
 static enum reason open_device(struct tpm_link *l)
 {
 	l->fd = open(l->path, O_RDWR | O_CLOEXEC);
@@ -98,7 +100,7 @@ static uint32_t be32(const uint8_t *p)
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* A device gives the whole answer to one read, a socket in pieces. */
+/* A device has the whole answer ready at once, a socket gives it in pieces. */
 static enum reason receive_answer(struct tpm_link *l, uint8_t *answer, size_t *ret_n)
 {
 	uint64_t deadline = clock_boot_ms() + (uint64_t)l->answer_ms;
@@ -116,9 +118,11 @@ static enum reason receive_answer(struct tpm_link *l, uint8_t *answer, size_t *r
 				*ret_n = have;
 				return R_OK;
 			}
-			if (have > want || want > TPM_MESSAGE_MAX || l->path[0] != '\0')
+			if (have > want || want > TPM_MESSAGE_MAX)
 				return R_TPM_IO;
 		}
+		if (have > 0 && clock_left_ms(deadline) > REST_MS)
+			deadline = clock_boot_ms() + REST_MS;
 		ready = poll(&p, 1, clock_left_ms(deadline));
 		if (ready < 0 && errno == EINTR)
 			continue;

@@ -13,8 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define DEVICE_MANAGED "/dev/tpmrm0"
-#define DEVICE_RAW "/dev/tpm0"
+#define DEVICES "/dev"
 #define LOOK_AGAIN_MS 50u		/* while the device is not there yet */
 #define MANAGED_LATER_MS 250u		/* the driver makes tpm0 first, then tpmrm0 */
 #define BUSY_TOTAL_MS 5000u
@@ -73,13 +72,13 @@ static void name_holders(const char *device)
 
 /* ---- which one ------------------------------------------------------------- */
 
-static enum reason open_path(struct tpm *t, const char *path)
+static enum reason open_path(struct tpm *t, const char *path, bool managed)
 {
 	uint64_t deadline = clock_boot_ms() + BUSY_TOTAL_MS;
 	enum reason r;
 
 	(void)snprintf(t->link.path, sizeof(t->link.path), "%s", path);
-	t->managed = strcmp(path, DEVICE_MANAGED) == 0;
+	t->managed = managed;
 	while ((r = tpm_link_open(&t->link)) == R_TPM_BUSY && clock_left_ms(deadline) > 0)
 		pause_ms(LOOK_AGAIN_MS);
 	if (r == R_TPM_BUSY)
@@ -88,18 +87,22 @@ static enum reason open_path(struct tpm *t, const char *path)
 }
 
 /* The device with the kernel's resource manager, the raw one only without it. */
-static enum reason open_device(struct tpm *t, unsigned wait_ms)
+static enum reason open_device(struct tpm *t, const char *folder, unsigned wait_ms)
 {
 	uint64_t deadline = clock_boot_ms() + wait_ms;
+	char managed[LINK_PATH_MAX], raw[LINK_PATH_MAX];
 
+	if (snprintf(managed, sizeof(managed), "%s/tpmrm0", folder) >= (int)sizeof(managed))
+		return R_USAGE;
+	(void)snprintf(raw, sizeof(raw), "%s/tpm0", folder);
 	for (;;) {
-		enum reason r = open_path(t, DEVICE_MANAGED);
+		enum reason r = open_path(t, managed, true);
 
-		if (r == R_TPM_ABSENT && access(DEVICE_RAW, F_OK) == 0) {
+		if (r == R_TPM_ABSENT && access(raw, F_OK) == 0) {
 			pause_ms(MANAGED_LATER_MS);
-			r = open_path(t, DEVICE_MANAGED);
+			r = open_path(t, managed, true);
 			if (r == R_TPM_ABSENT)
-				r = open_path(t, DEVICE_RAW);
+				r = open_path(t, raw, false);
 		}
 		if (r != R_TPM_ABSENT || clock_left_ms(deadline) == 0)
 			return r;
@@ -108,11 +111,16 @@ static enum reason open_device(struct tpm *t, unsigned wait_ms)
 }
 
 #ifdef BOOTGATE_TEST
-/* swtpm:host=127.0.0.1,port=2321[,answer=MS[,retry=MS]]: limits for an answer, for retries */
-static enum reason open_test(struct tpm *t, const char *where)
+/*
+ * swtpm:host=127.0.0.1,port=2321[,answer=MS[,retry=MS]] (limits for an answer,
+ * for retries), or devices:FOLDER in place of /dev.
+ */
+static enum reason open_test(struct tpm *t, const char *where, unsigned wait_ms)
 {
 	unsigned port = 0, answer = ANSWER_MS;
 
+	if (strncmp(where, "devices:", strlen("devices:")) == 0)
+		return open_device(t, where + strlen("devices:"), wait_ms);
 	if (sscanf(where, "swtpm:host=%63[0-9.],port=%u,answer=%u,retry=%u", t->link.host, &port,
 		   &answer, &t->retry_ms) < 2 ||
 	    port == 0 || port > UINT16_MAX || answer > ANSWER_MS)
@@ -122,10 +130,11 @@ static enum reason open_test(struct tpm *t, const char *where)
 	return tpm_link_open(&t->link);
 }
 #else
-static enum reason open_test(struct tpm *t, const char *where)
+static enum reason open_test(struct tpm *t, const char *where, unsigned wait_ms)
 {
 	(void)t;
 	(void)where;
+	(void)wait_ms;
 	return R_USAGE;
 }
 #endif
@@ -180,7 +189,7 @@ enum reason tpm_open(const char *where, unsigned wait_ms, struct tpm **ret)
 	t->link.answer_ms = ANSWER_MS;
 	t->retry_ms = RETRY_MS;
 	t->ak = ESYS_TR_NONE;
-	r = where == NULL ? open_device(t, wait_ms) : open_test(t, where);
+	r = where == NULL ? open_device(t, DEVICES, wait_ms) : open_test(t, where, wait_ms);
 	if (r == R_OK)
 		r = start(t);
 	if (r != R_OK) {

@@ -4,6 +4,7 @@
  * the tests of this folder. Prints `name value` lines; a refusal is its
  * reason's name on stderr and its exit code.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,21 @@
 #include "format/tpm.h"
 #include "node/measure.h"
 #include "node/tpm.h"
+
+#define WAIT_MS 1500u		/* for a device that is not there yet */
+
+/* Linked in place of open(2): busy for as long as the file $DRIVER_BUSY exists. */
+int __real_open(const char *path, int flags, mode_t mode);
+int __wrap_open(const char *path, int flags, mode_t mode)
+{
+	const char *busy = getenv("DRIVER_BUSY");
+
+	if (busy != NULL && strstr(path, "tpm") != NULL && access(busy, F_OK) == 0) {
+		errno = EBUSY;
+		return -1;
+	}
+	return __real_open(path, flags, mode);
+}
 
 static void show(const char *name, struct bytes b)
 {
@@ -285,6 +301,21 @@ static enum reason do_measure(struct tpm *t, char **a)
 	return r;
 }
 
+/* survive SELECTION: the AK outlives whatever happens to an extend */
+static enum reason do_survive(struct tpm *t, char **a)
+{
+	_cleanup_(blob_free) struct blob attest = BLOB(LIMIT_TPM_ATTEST);
+	_cleanup_(blob_free) struct blob signature = BLOB(LIMIT_TPM_SIGNATURE);
+	char *extend[] = { "8", "survive", NULL };
+	struct pcr_selection sel;
+	struct tpm_ak ak;
+
+	TRY(pcr_selection_parse(a[0], &sel));
+	TRY(tpm_ak(t, &ak));
+	TRY(do_extend(t, extend));
+	return tpm_quote(t, &ak, &sel, BYTES(ak.name), &attest, &signature);
+}
+
 /* hold MILLISECONDS: what a boot loads, then waits, for somebody who kills us */
 static enum reason do_hold(struct tpm *t, char **a)
 {
@@ -318,6 +349,7 @@ static const struct {
 	{ "proof", 2, do_proof },
 	{ "platform", 0, do_platform },
 	{ "measure", 1, do_measure },
+	{ "survive", 1, do_survive },
 	{ "hold", 1, do_hold },
 };
 
@@ -331,7 +363,7 @@ static enum reason run(int argc, char **argv)
 
 		if (strcmp(argv[2], command[i].name) != 0 || argc - 3 < command[i].args)
 			continue;
-		r = tpm_open(where, 0, &t);
+		r = tpm_open(where, WAIT_MS, &t);
 		if (r == R_OK) {
 			r = command[i].run(t, argv + 3);
 			printf("tpm_ms %llu\nrc %#x\n", (unsigned long long)tpm_time_ms(t),

@@ -10,9 +10,12 @@ list of banks, kept under build/swtpm/, and copied; such TPMs have the same
 EKs. `fresh=True` makes a new one.
 """
 
+import importlib.machinery
+import importlib.util
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +29,20 @@ TOOLS = os.path.join(TOP, "tests", "tools")
 SECONDS = 20
 
 sys.path[:0] = [TOOLS, os.path.join(TOP, "tests", "interop")]
+
+
+def program(path):
+    """A Python program without .py, as a module."""
+    loader = importlib.machinery.SourceFileLoader(
+        os.path.basename(path).replace("-", "_"), path)
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+sys.dont_write_bytecode = True
+PROXY = program(os.path.join(TOOLS, "tpm-proxy"))
 
 
 def free_ports():
@@ -136,10 +153,26 @@ class Swtpm:
                                + done.stderr.decode(errors="replace"))
         return done.stdout if binary else done.stdout.decode(errors="replace")
 
+    def raw(self, command):
+        """A command as bytes; the answer."""
+        with socket.create_connection(("127.0.0.1", self.port)) as s:
+            s.sendall(command)
+            return PROXY.receive(s)
+
     def handles(self):
-        """Transient objects and sessions that are in the TPM."""
-        kinds = ("handles-transient", "handles-loaded-session", "handles-saved-session")
-        return sum(len(self.tool("tpm2_getcap", k).split("\n")) - 1 for k in kinds)
+        """Number of transient objects and sessions in the TPM."""
+        count = 0
+        for first in (0x80000000, 0x02000000, 0x03000000):
+            answer = self.raw(struct.pack(">HIIIII", 0x8001, 22, 0x17A, 1, first, 254))
+            count += struct.unpack_from(">I", answer, 15)[0]
+        return count
+
+    def value(self, bank, pcr):
+        """What a register holds."""
+        algorithm = {"sha1": 4, "sha256": 11, "sha384": 12, "sha512": 13}[bank]
+        answer = self.raw(struct.pack(">HIIIHB", 0x8001, 20, 0x17E, 1, algorithm, 3)
+                          + (1 << pcr).to_bytes(3, "little"))
+        return answer[30:]
 
     def stop(self):
         if self.child:
@@ -172,14 +205,8 @@ class Proxy:
     """tests/tools/tpm-proxy in front of a Swtpm, with rules."""
 
     def __init__(self, tpm, *rules, answer=2000, retry=30000):
-        self.tap = os.path.join(tpm.folder, "tap")
-        open(self.tap, "w", encoding="ascii").close()
-        command = [os.path.join(TOOLS, "tpm-proxy"), "--to", str(tpm.port), "--tap", self.tap]
-        for rule in rules:
-            command += ["--rule", rule]
-        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.PIPE, text=True)
-        self.port = int(self.child.stdout.readline())
+        self.tap = os.path.join(tpm.folder, f"tap-{time.monotonic_ns()}")
+        self.sockets, self.port = PROXY.start(tpm.port, 0, rules, self.tap)
         self.where = f"swtpm:host=127.0.0.1,port={self.port},answer={answer},retry={retry}"
 
     def messages(self, mark=">", name=None):
@@ -193,15 +220,8 @@ class Proxy:
         return found
 
     def close(self):
-        self.child.terminate()
-        self.child.wait(SECONDS)
-        self.child.stdout.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
+        for s in self.sockets:
+            s.close()
 
 
 class Done:
