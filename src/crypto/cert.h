@@ -9,7 +9,10 @@
 #include "base/bytes.h"
 #include "crypto/digest.h"
 
-/* A set of trusted CA certificates. */
+/*
+ * A set of CA certificates: the self-signed ones are trusted roots, the others
+ * may stand between a root and a leaf.
+ */
 struct cert_store;
 enum reason cert_store_make(struct cert_store **ret) must_check;
 /* Adds every certificate of a file's bytes (one DER, or PEM with many). */

@@ -26,7 +26,8 @@ enum {
 static const char ek_usage[] = "2.23.133.8.1";
 
 struct cert_store {
-	X509_STORE *store;
+	X509_STORE *roots;
+	STACK_OF(X509) *others;		/* may lead to a root, are not trusted alone */
 };
 
 struct cert {
@@ -39,22 +40,19 @@ OSSL_CLEANUP(EXTENDED_KEY_USAGE, usages, EXTENDED_KEY_USAGE_free)
 
 enum reason cert_store_make(struct cert_store **ret)
 {
-	struct cert_store *s = calloc(1, sizeof(*s));
+	_cleanup_(cert_store_free) struct cert_store *s = calloc(1, sizeof(*s));
 	X509_VERIFY_PARAM *param;
 
 	if (s == NULL)
 		return R_INTERNAL_MEMORY;
-	s->store = X509_STORE_new();
-	if (s->store == NULL) {
-		free(s);
+	s->roots = X509_STORE_new();
+	s->others = sk_X509_new_null();
+	if (s->roots == NULL || s->others == NULL)
 		return R_INTERNAL_MEMORY;
-	}
-	param = X509_STORE_get0_param(s->store);
+	param = X509_STORE_get0_param(s->roots);
 	X509_VERIFY_PARAM_set_auth_level(param, AUTH_LEVEL);
 	X509_VERIFY_PARAM_set_depth(param, DEPTH_MAX);
-	/* what the operator put into the set is trusted, root or not */
-	(void)X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN);
-	*ret = s;
+	*ret = take_ptr(s);
 	return R_OK;
 }
 
@@ -62,9 +60,21 @@ void cert_store_free(struct cert_store **s)
 {
 	if (*s == NULL)
 		return;
-	X509_STORE_free((*s)->store);
+	X509_STORE_free((*s)->roots);
+	sk_X509_pop_free((*s)->others, X509_free);
 	free(*s);
 	*s = NULL;
+}
+
+/* Takes over x. */
+static enum reason add(struct cert_store *s, X509 **x)
+{
+	if (X509_self_signed(*x, /* verify_signature= */ 0) == 1)
+		return X509_STORE_add_cert(s->roots, *x) == 1 ? R_OK : R_EK_FORMAT;
+	if (sk_X509_push(s->others, *x) <= 0)
+		return R_INTERNAL_MEMORY;
+	*x = NULL;
+	return R_OK;
 }
 
 static enum reason read_der(struct bytes der, X509 **ret)
@@ -94,8 +104,7 @@ static enum reason add_pem(struct cert_store *s, struct bytes file, size_t *ret_
 
 		if (x == NULL)
 			break;
-		if (X509_STORE_add_cert(s->store, x) != 1)
-			return R_EK_FORMAT;
+		TRY(add(s, &x));
 		count++;
 	}
 	/* the end, or a block that is no certificate? */
@@ -116,8 +125,7 @@ enum reason cert_store_add(struct cert_store *s, struct bytes file, size_t *ret_
 	if (file.p[0] != 0x30)
 		return add_pem(s, file, ret_count);
 	TRY(read_der(file, &x));
-	if (X509_STORE_add_cert(s->store, x) != 1)
-		return R_EK_FORMAT;
+	TRY(add(s, &x));
 	*ret_count = 1;
 	return R_OK;
 }
@@ -171,21 +179,6 @@ static const char *leaf_fault(X509 *x)
 	return found ? NULL : "the extended key usage is not that of an endorsement key";
 }
 
-/*
- * OpenSSL also takes old forms of a CA (version 1, or key usage alone). Only
- * what the operator trusts may be one of those.
- */
-static const char *chain_fault(STACK_OF(X509) *chain)
-{
-	int n = sk_X509_num(chain);
-
-	for (int i = 1; i < n - 1; i++) {
-		if (X509_check_ca(sk_X509_value(chain, i)) != 1)
-			return "an issuer is no CA by its basic constraints";
-	}
-	return NULL;
-}
-
 static enum reason untrusted(const char *why, char *detail, size_t n)
 {
 	(void)text_escape(bytes_str(why), detail, n);
@@ -199,16 +192,14 @@ enum reason cert_trusted(const struct cert_store *s, const struct cert *c, char 
 
 	if (context == NULL)
 		return R_INTERNAL_MEMORY;
-	if (X509_STORE_CTX_init(context, s->store, c->x509, NULL) != 1)
+	if (X509_STORE_CTX_init(context, s->roots, c->x509, s->others) != 1)
 		return R_INTERNAL_CRYPTO;
 	if (X509_verify_cert(context) != 1) {
 		int e = X509_STORE_CTX_get_error(context);
 
 		return untrusted(X509_verify_cert_error_string(e), detail, n);
 	}
-	fault = chain_fault(X509_STORE_CTX_get0_chain(context));
-	if (fault == NULL)
-		fault = leaf_fault(c->x509);
+	fault = leaf_fault(c->x509);
 	return fault == NULL ? R_OK : untrusted(fault, detail, n);
 }
 
