@@ -13,6 +13,7 @@ CORPUS ?= ../shared/corpus
 DESTDIR ?=
 PREFIX ?= /usr
 JOBS ?= $(shell nproc)
+export BUILD CORPUS
 
 ifeq ($(origin CC),default)
 CC := gcc
