@@ -8,6 +8,7 @@
 #define BOOTGATE_TESTS_MESSAGE_H
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "format/cbor.h"
 #include "unit.h"
@@ -28,6 +29,8 @@ static inline void seed(const char *fuzzer, const char *name, struct bytes b)
 
 	if (folder == NULL)
 		return;
+	snprintf(path, sizeof path, "%s/%s", folder, fuzzer);
+	mkdir(path, 0755);
 	snprintf(path, sizeof path, "%s/%s/%s", folder, fuzzer, name);
 	f = fopen(path, "wb");
 	assert_non_null(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit.h"
+#include "message.h"
 
 #include "format/cbor.h"
 
@@ -393,6 +393,7 @@ static void test_writer(void **state)
 		0xff, 0xff, 0x42, 0x01, 0x02, 0x60,
 	};
 	assert_bytes(blob_bytes(&out), want, sizeof want);
+	seed("cbor", "items", blob_bytes(&out));
 }
 
 static void test_writer_refusals(void **state)
@@ -450,6 +451,35 @@ static void test_key_order(void **state)
 	assert_true(cbor_key_order(names, 0, order));
 }
 
+/* Shapes that the fuzzer starts from. */
+static void test_seeds(void **state)
+{
+	static const struct {
+		const char *name, *digits;
+	} seeds[] = {
+		{ "message", "a201010209" },
+		{ "keys", "a6016161182a20203a00011170f56161012063746167f463746168ff" },
+		{ "map", "a50101182a213a0001117043010203637461674401020304626161f4" },
+		{ "nested", "d28381820102a10180a16161d28100f5" },
+		{ "deep", "81818181818181818100" },
+		{ "numbers", "8a0018181903e81a000f42401b000000e8d4a510001bffffffffffffffff"
+			     "201903e93903e73bffffffffffffffff" },
+		{ "strings", "86404401020304456162636465606361622d782020202020202020202020"
+			     "20202020202020202020202020202020202020202020" },
+		{ "indefinite", "9f01ff" },
+		{ "floats", "83f93c00fa3f800000fb3ff0000000000000" },
+		{ "long", "1817" },
+		{ "names", "676174747075636e31" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(seeds); i++) {
+		_cleanup_(blob_free) struct blob b = unhex(seeds[i].digits);
+
+		seed("cbor", seeds[i].name, blob_bytes(&b));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_writer),
 		cmocka_unit_test(test_writer_refusals),
 		cmocka_unit_test(test_key_order),
+		cmocka_unit_test(test_seeds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

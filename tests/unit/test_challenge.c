@@ -76,6 +76,9 @@ static void test_challenge(void **state)
 	message_check(challenge_again, blob_bytes(&b));
 	message_map_check(challenge_again, blob_bytes(&b), 0);
 	seed("challenge", "challenge", blob_bytes(&b));
+	struct bytes pair[PAIRS_MAX];
+	assert_int_equal(pairs_of(blob_bytes(&b), pair), 6);
+	seed("wire", "selection", bytes_of(pair[3].p + 1, pair[3].n - 1));
 }
 
 /* Writers refuse what readers would; both have the same bounds. */

@@ -43,8 +43,25 @@ static void test_grammar(void **state)
 	assert_ok(read_text("\n# comment, in any language: caf\xc3\xa9\n  \t\n"
 			    "\tarea.name=x=y # z \t\n #area.name = 2\n list.a =\n"
 			    "list.b.c = 1\narea.other = \"q\""));
+	seed("conf", "good", bytes_str("# comment\n\ta.b=x=y # z \t\n\n list.a =\n"
+				       "list.b.c = 1\na.c = \"q\""));
+	seed("conf", "set", bytes_str("a.b = !\n"));
 	assert_string_equal(seen.text,
 			    "area.name=[x=y # z];list.a=[];list.b.c=[1];area.other=[\"q\"];");
+}
+
+/* The fuzzer has other keys. */
+static void seed_bad(size_t i, const char *text)
+{
+	char name[16], *other = strdup(text);
+
+	for (char *p = other; (p = strstr(p, "area.name")) != NULL;)
+		memcpy(p, "     a.b ", 9);
+	for (char *p = other; (p = strstr(p, "area.other")) != NULL;)
+		memcpy(p, "      a.c ", 10);
+	snprintf(name, sizeof name, "bad-%02zu", i);
+	seed("conf", name, bytes_str(other));
+	free(other);
 }
 
 static void test_refusals(void **state)
@@ -88,6 +105,7 @@ static void test_refusals(void **state)
 		assert_reason(cases[i].reason, read_text(cases[i].text));
 		assert_int_equal(err.line, cases[i].line);
 		assert_string_equal(err.key, cases[i].key);
+		seed_bad(i, cases[i].text);
 	}
 	/* a NUL ends nothing */
 	assert_reason(R_CONF_VALUE, conf_read(bytes_of("area.name = a\0b", 15), keys,
@@ -173,7 +191,7 @@ static void test_boot(void **state)
 	assert_memory_equal(&again, &c, sizeof c);
 	/* the comment is all that writing loses */
 	assert_bytes(blob_bytes(&b), full + 9, sizeof full - 10);
-	seed("conf", "boot", bytes_str(full));
+	seed("boot_conf", "full", bytes_str(full));
 }
 
 #define URLS "server.url = https://g\nmirror.url = http://m\n"
@@ -196,7 +214,7 @@ static void test_boot_defaults(void **state)
 	assert_ok(boot_conf_write(&c, &b));
 	assert_ok(boot_conf_read(blob_bytes(&b), &again, &err));
 	assert_memory_equal(&again, &c, sizeof c);
-	seed("conf", "small", bytes_str(URLS));
+	seed("boot_conf", "small", bytes_str(URLS));
 }
 
 static void test_boot_refusals(void **state)
@@ -237,6 +255,9 @@ static void test_boot_refusals(void **state)
 		assert_reason(cases[i].reason, boot_conf_read(bytes_str(text), &c, &err));
 		assert_string_equal(err.key, cases[i].key);
 		assert_int_equal(err.line, cases[i].reason == R_CONF_MISSING ? 0 : 3);
+		char name[16];
+		snprintf(name, sizeof name, "bad-%02zu", i);
+		seed("boot_conf", name, bytes_str(text));
 	}
 	assert_reason(R_CONF_VALUE, boot_conf_read(bytes_str("server.url = http://g\n"), &c, &err));
 	assert_reason(R_CONF_VALUE, boot_conf_read(bytes_str("mirror.url = ftp://m\n"), &c, &err));

@@ -2,9 +2,10 @@
 #include "message.h"
 
 #include "base/limits.h"
+#include "cose_keys.h"
 #include "format/cose.h"
 
-#define KEYS 3u
+#define KEYS COSE_TEST_KEYS
 
 static struct private_key *secret[KEYS];
 static struct pinned_keys keys;
@@ -29,7 +30,7 @@ static int make_keys(void **state)
 	(void)state;
 	keys.count = KEYS;
 	for (size_t i = 0; i < KEYS; i++) {
-		assert_ok(private_key_make(&secret[i]));
+		assert_ok(private_key_from_pem(bytes_str(cose_test_key[i]), &secret[i]));
 		assert_ok(private_key_public(secret[i], &keys.key[i].key));
 		assert_ok(ec_public_id(&keys.key[i].key, keys.key[i].id));
 		memcpy(signer[i].id, keys.key[i].id, KEY_ID_LEN);

@@ -262,6 +262,10 @@ static void test_receipt(void **state)
 	message_map_check(receipt_again, blob_bytes(&b), 0);
 	seed("evidence", "receipt", blob_bytes(&b));
 
+	struct bytes pair[PAIRS_MAX];
+	assert_int_equal(pairs_of(blob_bytes(&b), pair), 5);
+	seed("wire", "values", bytes_of(pair[4].p + 1, pair[4].n - 1));
+
 	assert_ok(receipt_ack_write(m.verdict_digest, &ack));
 	assert_ok(receipt_ack_read(blob_bytes(&ack), digest));
 	assert_memory_equal(digest, m.verdict_digest, SHA256_LEN);

@@ -67,6 +67,21 @@ static void test_round_trip(void **state)
 	message_check(again, blob_bytes(&b));
 	message_map_check(again, blob_bytes(&b), 0);
 	seed("manifest", "full", blob_bytes(&b));
+	size_t n = b.n;
+	static const char *const values[] = {
+		"\xff" "3f2a9c1e\n0a\n10.0.0.1\nhost-1.rack\n15",
+		"\xff" "3f2a9c1e\n0a\n2001:db8::1\n10.0.0.1\n17",
+		"\xff" "3f2a9c1e\n0a\n\n",
+		"\xff" "3f2a9c1E",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "values-%zu", i);
+		b.n = n;
+		assert_ok(blob_append(&b, values[i], strlen(values[i])));
+		seed("manifest", name, blob_bytes(&b));
+	}
 
 	sample()->parameter_count = 0;
 	m.cvm_count = 0;

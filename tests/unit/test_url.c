@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unit.h"
+#include "message.h"
 
 #include "format/url.h"
+
+static void save(const char *kind, const char *const *text, size_t count)
+{
+	char name[32];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(name, sizeof name, "%s-%02zu", kind, i);
+		seed("url", name, bytes_str(text[i]));
+	}
+}
 
 static void test_server(void **state)
 {
@@ -29,6 +39,8 @@ static void test_server(void **state)
 		assert_true(url_valid(URL_SERVER, good[i]));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		assert_false(url_valid(URL_SERVER, bad[i]));
+	save("server", good, ARRAY_LEN(good));
+	save("server-bad", bad, ARRAY_LEN(bad));
 	memset(label + 8, 'a', 63);
 	assert_true(url_valid(URL_SERVER, label));
 	label[8 + 63] = 'a';
@@ -55,6 +67,8 @@ static void test_mirror(void **state)
 		assert_true(url_valid(URL_MIRROR, good[i]));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		assert_false(url_valid(URL_MIRROR, bad[i]));
+	save("mirror", good, ARRAY_LEN(good));
+	save("mirror-bad", bad, ARRAY_LEN(bad));
 }
 
 static void test_host(void **state)
@@ -77,7 +91,12 @@ static void test_host(void **state)
 
 static void test_address(void **state)
 {
+	static const char *const seeds[] = {
+		"::1", "10.0.0.1", "10.0.0.1/24", "2001:db8::1/64", "gate.example", "10.0.0.1/33",
+	};
+
 	(void)state;
+	save("address", seeds, ARRAY_LEN(seeds));
 	assert_true(address_valid("10.0.0.1"));
 	assert_true(address_valid("::"));
 	assert_false(address_valid(""));
