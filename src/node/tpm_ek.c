@@ -424,10 +424,14 @@ static enum reason open_credential(struct tpm *t, const struct activation *a,
 	TPM2B_DIGEST *info = NULL;
 	enum reason r;
 
-	TRY(tpm_reason(t, Esys_ActivateCredential(
+	r = tpm_reason(t, Esys_ActivateCredential(
 				  t->esys, a->ak, a->ek.h, a->session,
 				  a->policy == ESYS_TR_NONE ? ESYS_TR_PASSWORD : a->policy,
-				  ESYS_TR_NONE, &a->id_object, &a->secret, &info)));
+				  ESYS_TR_NONE, &a->id_object, &a->secret, &info));
+	/* libtpms says so of a block that another RSA key was meant to open */
+	if (r == R_TPM_FAILURE)
+		return R_TPM_RESPONSE;
+	TRY(r);
 	blob_reset(ret_secret);
 	r = blob_append(ret_secret, info->buffer, info->size);
 	explicit_bzero(info, sizeof(*info));
