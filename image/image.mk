@@ -49,4 +49,4 @@ $(HOST_INITRD): image/lab/mkhost image/lab/unpack-host $(wildcard image/lab/host
 # make lab SCENARIO="admit no-tpm", see tests/boot/scenarios.tsv
 SCENARIO ?= admit
 lab: all $(HOST_INITRD) ## a boot in QEMU; SCENARIO=NAME for another than admit
-	$(Q)image/lab/lab $(SCENARIO)
+	$(Q)BOOTGATE_BUILD=$(abspath $(BUILD)) image/lab/lab $(SCENARIO)

@@ -14,11 +14,10 @@ import sys
 
 from machine import VARIABLES, LabError, Machine, Tpm
 from report import timeline_text
-from server import (GUEST_VIEW, MIRROR_PORT, PROXIED_PORT, SERVER_PORT, Mirror,
-                    Proxy, Server, replace_settings)
+from server import PROXIED_PORT, SERVER_PORT, Mirror, Proxy, Server, replace_settings
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-BUILD = os.path.join(TOP, "build")
+BUILD = os.environ.get("BOOTGATE_BUILD") or os.path.join(TOP, "build")
 BIN = os.path.join(BUILD, "bin")
 SHARE = os.path.join(BUILD, "share/bootgate")
 LAB = os.path.join(BUILD, "lab")
@@ -130,14 +129,12 @@ class Lab:
                         "--kernel", image.kernel, "--initrd", image.initrd,
                         "--cmdline", image.cmdline,
                         "--key", key or self.server.release_key(),
-                        "--out", image.manifest)
-        for path in (image.kernel, image.initrd):
-            self.mirror.add(path)
+                        "--mirror", self.mirror.folder, image.manifest)
         return image
 
     def select(self, image):
-        added = self.server.ask("image", "add", image.manifest)
-        self.server.ctl("image", "select", added["digest"])
+        self.server.ctl("image", "add", image.manifest)
+        self.server.ctl("image", "select", sha256(read(image.manifest)))
         self.image = image
 
     # --- running ----------------------------------------------------------------
@@ -301,7 +298,7 @@ class Lab:
         """The same reason in the audit, and where it belongs in explain."""
         row = self.row
         if row.directive is None:
-            failures = self.server.ask("failure", "list")["failures"]
+            failures = self.server.ask("server", "failures")["failures"]
             if not failures or failures[0]["reason"] != row.reason:
                 raise LabError(f"reported failures: {failures}")
             return
@@ -371,8 +368,7 @@ def prepare_base(rows):
     lab.netboot = f"{BASE}/netboot/gate.efi"
     lab.mirror = Mirror(f"{BASE}/mirror", f"{BASE}/mirror.log")
 
-    lab.server.init(f"https://{GUEST_VIEW}:{SERVER_PORT}",
-                    f"http://{GUEST_VIEW}:{MIRROR_PORT}")
+    lab.server.init()
     replace_settings(f"{lab.server.site}/boot.conf",
                      fail__refused="poweroff", fail__broken="poweroff",
                      fail__delay="5", contact__text="the lab")
@@ -387,8 +383,8 @@ def prepare_base(rows):
         node = lab.node()
         lab.server.ctl("node", "approve", node, "--reason", "lab: delivery")
         machine.wait_line(r"^bootgate: (failed|waiting) policy\.", BOOT_SECONDS)
-        for variant in lab.server.ask("ref", "learn", node)["variants"]:
-            lab.server.ctl("ref", "activate", str(variant["id"]),
-                           "--reason", "lab: first boot of the first node")
+        lab.server.ctl("ref", "learn", node)
+        lab.server.ctl("ref", "activate", "--all-staged",
+                       "--reason", "lab: first boot of the first node")
     with open(f"{BASE}/base-key", "w") as out:
         out.write(base_key())

@@ -2,12 +2,10 @@
 """What stands on the other side of the LAN: control server, mirror, and a
 proxy for the scenarios in which somebody is in between."""
 
-import hashlib
 import http.client
 import http.server
 import json
 import os
-import shutil
 import socket
 import ssl
 import subprocess
@@ -56,8 +54,14 @@ class Server:
         self.child = None
 
     def init(self):
-        subprocess.run([f"{self.bin}/bootgated", "init", self.folder],
-                       check=True, stdin=subprocess.DEVNULL)
+        subprocess.run(
+            [f"{self.bin}/bootgated", "init", self.folder, "--name", GUEST_VIEW,
+             "--port", str(SERVER_PORT), "--listen", f"127.0.0.1:{SERVER_PORT}",
+             "--mirror", f"http://{GUEST_VIEW}:{MIRROR_PORT}"],
+            check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    def release_key(self):
+        return f"{self.folder}-release-key/release-1.key"
 
     def start(self, port=SERVER_PORT):
         self.child = start([f"{self.bin}/bootgated", "run", self.folder],
@@ -90,22 +94,16 @@ class Server:
 
 
 class Mirror:
-    """Serves a folder over HTTP: files by content, sha256/HEX."""
+    """Serves a folder over HTTP: files by content, as image sign puts them."""
 
     def __init__(self, folder, log):
         self.folder = os.path.abspath(folder)
         self.log = log
         self.http = None
-        os.makedirs(f"{self.folder}/sha256", exist_ok=True)
-
-    def add(self, path):
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        shutil.copy(path, f"{self.folder}/sha256/{digest}")
-        return digest
 
     def start(self):
         mirror = self
+        os.makedirs(self.folder, exist_ok=True)
 
         class Handler(http.server.SimpleHTTPRequestHandler):
             def __init__(self, *args):
