@@ -13,6 +13,7 @@ EKs. `fresh=True` makes a new one.
 import importlib.machinery
 import importlib.util
 import os
+import random
 import shutil
 import socket
 import struct
@@ -46,29 +47,34 @@ PROXY = program(os.path.join(TOOLS, "tpm-proxy"))
 
 
 def free_ports():
-    """Two free ports in a row: swtpm's data port, and its control port."""
+    """Two free ports in a row: swtpm's data port, and its control port. Not out
+    of the range that the kernel gives to clients."""
     for _ in range(200):
+        port = random.randrange(10000, 32000, 2)
         with socket.socket() as one, socket.socket() as two:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
             try:
-                two.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
+                for s, n in ((one, port), (two, port + 1)):
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    s.bind(("127.0.0.1", n))
+                    s.listen()
+            except OSError:
                 continue
             return port
     raise OSError("no two free ports in a row")
 
 
-def wait_for_port(port):
+def answers(port, child):
+    """True once the child listens there, false when it ended."""
     end = time.monotonic() + SECONDS
-    while True:
+    while time.monotonic() < end:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return
+            return True
         except OSError:
-            if time.monotonic() > end:
-                raise
+            if child.poll() is not None:
+                return False
             time.sleep(0.01)
+    raise OSError("swtpm does not answer")
 
 
 def manufacture(folder, banks, certificates=True):
@@ -127,15 +133,18 @@ class Swtpm:
         self.start()
 
     def start(self):
-        self.port = free_ports()
         self.log = open(os.path.join(self.folder, "swtpm.log"), "ab")
-        self.child = subprocess.Popen(
-            ["swtpm", "socket", "--tpm2", "--tpmstate", f"dir={self.state}",
-             "--server", f"type=tcp,port={self.port},bindaddr=127.0.0.1",
-             "--ctrl", f"type=tcp,port={self.port + 1},bindaddr=127.0.0.1",
-             "--flags", "not-need-init,startup-clear"],
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        wait_for_port(self.port + 1)
+        for _ in range(10):  # somebody may be faster at the ports
+            self.port = free_ports()
+            self.child = subprocess.Popen(
+                ["swtpm", "socket", "--tpm2", "--tpmstate", f"dir={self.state}",
+                 "--server", f"type=tcp,port={self.port},bindaddr=127.0.0.1",
+                 "--ctrl", f"type=tcp,port={self.port + 1},bindaddr=127.0.0.1",
+                 "--flags", "not-need-init,startup-clear"],
+                stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+            if answers(self.port + 1, self.child):
+                return
+        raise OSError("swtpm does not start")
 
     @property
     def where(self):
@@ -206,7 +215,7 @@ class Proxy:
 
     def __init__(self, tpm, *rules, answer=2000, retry=30000):
         self.tap = os.path.join(tpm.folder, f"tap-{time.monotonic_ns()}")
-        self.sockets, self.port = PROXY.start(tpm.port, 0, rules, self.tap)
+        self.open, self.port = PROXY.start(tpm.port, 0, rules, self.tap)
         self.where = f"swtpm:host=127.0.0.1,port={self.port},answer={answer},retry={retry}"
 
     def messages(self, mark=">", name=None):
@@ -220,8 +229,8 @@ class Proxy:
         return found
 
     def close(self):
-        for s in self.sockets:
-            s.close()
+        for thing in self.open:
+            thing.close()
 
 
 class Done:
@@ -296,15 +305,25 @@ class Case(unittest.TestCase):
             return f.read()
 
 
-DRIVERS = {"": "tpm-driver", "Asan": "tpm-driver-asan"}
+DRIVERS = {"static": "tpm-driver", "asan": "tpm-driver-asan"}
 
 
 def for_each_driver(namespace):
-    """Every class `Something(Case)` runs with the driver of each kind."""
+    """Every class `Something(Case)` of a module runs with the driver of each
+    kind, or of the one that is the program's first argument."""
+    only = sys.argv.pop(1) if sys.argv[1:] and sys.argv[1] in DRIVERS else None
     for name, case in list(namespace.items()):
-        if isinstance(case, type) and issubclass(case, Case) and case is not Case:
-            for suffix, driver in DRIVERS.items():
-                namespace[name + suffix] = type(name + suffix, (case,), {"driver": driver})
+        if not (isinstance(case, type) and issubclass(case, Case) and case is not Case):
+            continue
+        del namespace[name]
+        if name.startswith("Base"):
+            continue
+        for kind, driver in DRIVERS.items():
+            if only in (None, kind):
+                namespace[f"{name}_{kind}"] = type(
+                    f"{name}_{kind}", (case,),
+                    {"driver": driver, "__module__": namespace["__name__"]})
+    del namespace["Case"]
 
 
 def main():

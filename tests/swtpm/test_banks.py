@@ -229,7 +229,6 @@ class Proof(Case):
 
 
 for_each_driver(globals())
-del Case
 
 if __name__ == "__main__":
     main()

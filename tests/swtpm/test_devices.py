@@ -147,7 +147,6 @@ class Devices(Case):
 
 
 for_each_driver(globals())
-del Case
 
 if __name__ == "__main__":
     main()

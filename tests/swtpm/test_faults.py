@@ -15,7 +15,7 @@ AGAIN = {"RETRY": 0x922, "YIELDED": 0x908, "TESTING": 0x90A, "NV_RATE": 0x920,
 BANKS = ("sha1", "sha256", "sha384", "sha512")
 
 
-class Faults(Case):
+class Base(Case):
     def setUp(self):
         super().setUp()
         self.vtpm = self.tpm(certificates=False)
@@ -29,7 +29,7 @@ class Faults(Case):
             self.assertEqual(self.vtpm.value(bank, pcr), value, bank)
 
 
-class Again(Faults):
+class Again(Base):
     def test_each_warning_on_each_command(self):
         for name, code in AGAIN.items():
             for command in ("GetCapability", "CreatePrimary", "PCR_Read", "Quote",
@@ -74,7 +74,7 @@ class Again(Faults):
         self.assertEqual(done.one("rc"), "0x902")
 
 
-class Named(Faults):
+class Named(Base):
     def test_failure_mode(self):
         for command in ("CreatePrimary", "PCR_Read", "Quote"):
             with self.subTest(command=command):
@@ -126,7 +126,7 @@ class Named(Faults):
         self.assertGreater(n, 8)
 
 
-class Lost(Faults):
+class Lost(Base):
     def test_answer_lost_after_it_ran(self):
         proxy = self.proxy(self.vtpm, "PCR_Extend#2:lost")
         done = self.ok(proxy, "extend", "8", "one", "two", "three")
@@ -237,7 +237,7 @@ class Lost(Faults):
         self.check_extended("one")
 
 
-class Killed(Faults):
+class Killed(Base):
     def test_kill_leaves_nothing(self):
         """Three slots in the TPM and nobody who cleans: only the next start does."""
         rounds = 200 if self.driver == "tpm-driver" else 20
@@ -285,7 +285,6 @@ class Killed(Faults):
 
 
 for_each_driver(globals())
-del Case, Faults, FaultsAsan  # not tests themselves
 
 if __name__ == "__main__":
     main()
