@@ -106,9 +106,11 @@ static enum reason reason_of(CURLcode code, bool got_bytes)
 	}
 }
 
-static void read_result(CURL *c, struct http_result *result)
+static void read_result(CURL *c, CURLcode code, struct http_result *result)
 {
 	curl_off_t retry = 0, length = -1;
+
+	result->code = (int)code;
 
 	curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &result->status);
 	curl_easy_getinfo(c, CURLINFO_RETRY_AFTER, &retry);
@@ -152,7 +154,7 @@ enum reason http_call(struct http *h, const char *url, struct bytes body, unsign
 		curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
 	}
 	code = curl_easy_perform(h->curl);
-	read_result(h->curl, result);
+	read_result(h->curl, code, result);
 	if (answer.too_large)
 		return R_NET_ANSWER;
 	return reason_of(code, false);
@@ -198,7 +200,7 @@ enum reason http_stream(struct http *h, const char *url, uint64_t offset, int fd
 	if (offset > 0)
 		curl_easy_setopt(h->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)offset);
 	code = curl_easy_perform(h->curl);
-	read_result(h->curl, result);
+	read_result(h->curl, code, result);
 	/* libcurl compares the start in Content-Range with what was asked for */
 	result->no_resume = code == CURLE_RANGE_ERROR || (offset > 0 && result->status == 416);
 	*ret_bytes = s.bytes;

@@ -16,6 +16,7 @@ void http_close(struct http **h);
 
 struct http_result {
 	long status;			/* 0: no answer came */
+	int code;			/* libcurl's own, for the log */
 	uint32_t retry_after;		/* seconds, 0: not stated */
 	bool length_known;		/* the answer said how long it is */
 	bool no_resume;			/* it does not begin where it was asked to */

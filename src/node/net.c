@@ -188,6 +188,9 @@ static enum reason failed_of(struct net *n, const struct ipc_message *m)
 	for (char *p = n->failed.text; *p; p++)
 		if (*p < 0x20 || *p > 0x7e)
 			*p = '?';
+	if (n->failed.status || n->failed.code)
+		log_info("%s: status %u, code %u", reason_name((enum reason)n->failed.reason),
+			 (unsigned)n->failed.status, (unsigned)n->failed.code);
 	return (enum reason)n->failed.reason;
 }
 

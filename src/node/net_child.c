@@ -60,6 +60,13 @@ static enum reason answer_failed(struct child *c, enum reason r)
 	return answer(c, NET_FAILED, bytes_of(&c->failed, sizeof(c->failed)));
 }
 
+static void note(struct child *c, const struct http_result *result)
+{
+	c->failed.status = (uint32_t)result->status;
+	c->failed.retry_after = result->retry_after;
+	c->failed.code = (uint32_t)result->code;
+}
+
 /* What an answer with an HTTP error says; its words may be a problem or not. */
 static enum reason http_error(struct child *c, const struct http_result *result,
 			      struct bytes body)
@@ -68,8 +75,6 @@ static enum reason http_error(struct child *c, const struct http_result *result,
 									  R_NET_STATUS;
 	struct problem p;
 
-	c->failed.status = (uint32_t)result->status;
-	c->failed.retry_after = result->retry_after;
 	if (problem_read(body, &p) == R_OK) {
 		enum reason named;
 
@@ -92,10 +97,9 @@ static enum reason call(struct child *c, const char *path, struct bytes body,
 
 	snprintf(url, sizeof(url), "%s%s", c->setup.server_url, path);
 	r = http_call(c->http, url, body, request->timeout_ms, ret, &result);
-	if (r != R_OK) {
-		c->failed.status = (uint32_t)result.status;
+	note(c, &result);
+	if (r != R_OK)
 		return r;
-	}
 	if (result.status != 200)
 		return http_error(c, &result, blob_bytes(ret));
 	return R_OK;
@@ -227,6 +231,7 @@ static enum reason do_failure(struct child *c, const struct net_request *request
 
 	snprintf(url, sizeof(url), "%s/v1/failure", c->setup.server_url);
 	TRY(http_call(c->http, url, body, request->timeout_ms, &b, &result));
+	note(c, &result);
 	if (result.status != 200 && result.status != 204)
 		return http_error(c, &result, blob_bytes(&b));
 	return answer_done(c, 0);
@@ -244,8 +249,7 @@ static enum reason do_fetch(struct child *c, struct bytes body, int pipe_fd)
 	hex_encode(BYTES(fetch.sha256), hex);
 	snprintf(url, sizeof(url), "%s/sha256/%s", c->setup.mirror_url, hex);
 	r = http_stream(c->http, url, fetch.offset, pipe_fd, &bytes, &result);
-	c->failed.status = (uint32_t)result.status;
-	c->failed.retry_after = result.retry_after;
+	note(c, &result);
 	c->failed.restart = result.no_resume;
 	TRY(r);
 	if (result.status == 404 || result.status == 410)

@@ -59,6 +59,7 @@ struct net_failed {
 	uint32_t reason;	/* enum reason */
 	uint32_t status;	/* HTTP status, 0: none */
 	uint32_t retry_after;	/* seconds, 0: not stated */
+	uint32_t code;		/* libcurl's, 0: none; for the log */
 	uint32_t restart;	/* fetch: the server cannot resume here */
 	char text[NET_TEXT_MAX + 1];	/* the server's words, not trusted */
 };

@@ -1,0 +1,347 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The way to the server: what breaks there, and a net child that was taken over."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import cbor  # noqa: E402
+import gate_case  # noqa: E402
+import server as srv  # noqa: E402
+import swtpm  # noqa: E402
+
+
+class Net(gate_case.GateCase):
+    def first(self, path, reply, times=1):
+        """The first answers on this path are `reply`'s, the others right."""
+        seen = []
+
+        def answer(handler, body):
+            seen.append(1)
+            if len(seen) <= times:
+                return reply(handler, body)
+            del self.server.on[path]
+            return self.server.reply(handler, body)
+        self.server.on[path] = answer
+        return seen
+
+    def waits(self, reason, path, reply, times=1):
+        self.first(path, reply, times)
+        run = self.gate()
+        self.admitted(run)
+        self.assertTrue(run.has(f"waiting {reason}"), run.text)
+        return run
+
+    @staticmethod
+    def error(status, body=b"", **headers):
+        def reply(_handler, _body):
+            raise srv.Answer(status, body, **headers)
+        return reply
+
+    def test_server_error(self):
+        self.waits("net.status", "/v1/challenge", self.error(500, b"<html>oops"))
+
+    def test_busy(self):
+        self.waits("net.busy", "/v1/attest", self.error(503, b"", Retry_After="2"))
+
+    def test_problem(self):
+        def reply(_handler, _body):
+            raise srv.problem(503, "server.busy", "Come back later.", retry=3)
+        run = self.waits("server.busy", "/v1/challenge", reply)
+        self.assertTrue(run.has("server says: Come back later."), run.text)
+
+    def test_problem_is_no_judgement(self):
+        """Only a signed verdict refuses: here the gate goes on trying."""
+        def reply(_handler, _body):
+            raise srv.problem(403, "node.revoked", "Go away.")
+        self.waits("node.revoked", "/v1/attest", reply, 2)
+
+    def test_problem_with_unknown_reason(self):
+        def reply(_handler, _body):
+            raise srv.problem(400, "new.reason", "x")
+        self.waits("net.status", "/v1/challenge", reply)
+
+    def test_problem_text_is_harmless(self):
+        def reply(_handler, _body):
+            raise srv.Answer(400, b"\xa3" + cbor.dumps(-1) + cbor.dumps("\x1b[2J bad"))
+        run = self.waits("net.status", "/v1/challenge", reply)
+        self.assertNotIn("\x1b", run.text)
+
+    def test_redirect(self):
+        self.waits("net.status", "/v1/challenge",
+                   self.error(307, b"", Location="https://127.0.0.1:1/"))
+
+    def test_connection_cut(self):
+        def reply(handler, _body):
+            handler.close_connection = True
+        self.waits("net.cut", "/v1/challenge", reply)
+
+    def test_half_an_answer(self):
+        def reply(handler, _body):
+            handler.send_response(200)
+            handler.send_header("Content-Length", "500")
+            handler.end_headers()
+            handler.wfile.write(bytes(100))
+            handler.close_connection = True
+        self.waits("net.cut", "/v1/attest", reply)
+
+    def test_silent(self):
+        def reply(_handler, _body):
+            time.sleep(3)
+        run = self.waits("net.timeout", "/v1/challenge", reply)
+        self.assertEqual(run.code, 0)
+
+    def refusal(self, reason, path, body):
+        self.server.on[path] = lambda _h, _b: body
+        self.refused(self.gate(), reason)
+
+    def test_garbage_challenge(self):
+        self.refusal("net.answer", "/v1/challenge", b"\xff" * 100)
+
+    def test_empty_challenge(self):
+        self.refusal("net.answer", "/v1/challenge", b"")
+
+    def test_oversized_challenge(self):
+        self.refusal("net.answer", "/v1/challenge", bytes(4097))
+
+    def test_challenge_of_another_version(self):
+        m = self.server.challenge(False)
+        m[1] = 2
+        self.refusal("net.answer", "/v1/challenge", cbor.dumps(m))
+
+    def test_garbage_enrolment(self):
+        self.server.enrol = True
+        self.refusal("net.answer", "/v1/enrol", b"\xa0")
+
+    def test_credential_of_another_tpm(self):
+        self.server.enrol = True
+        real = srv.make_credential
+        self.addCleanup(setattr, srv, "make_credential", real)
+        srv.make_credential = lambda p, name, s: real(p, b"\0\x0b" + bytes(32), s)
+        self.refused(self.gate(), "tpm.activate")
+
+    def test_not_our_ca(self):
+        other = self.path("other-ca.pem")
+        self.pki.make_server(other, self.path("unused.pem"))
+        self.make_site(ca=other)
+        self.waits_for_ever("net.tls")
+
+    def test_name_mismatch(self):
+        context = self.server.tls_context
+        chain = self.path("elsewhere.pem")
+        with open(self.pki.ca, "rb") as f:
+            before = f.read()
+        self.pki.make_server(self.path("ca2.pem"), chain, "10.1.2.3")
+        context.load_cert_chain(chain)
+        self.make_site(ca=self.path("ca2.pem"))
+        self.assertNotEqual(before, b"")
+        self.waits_for_ever("net.tls")
+
+    def waits_for_ever(self, reason):
+        p = self.start()
+        seen = []
+        end = time.monotonic() + 20
+        for line in p.stdout:
+            seen.append(line)
+            if seen.count(f"bootgate: waiting {reason}\n") == 3 or time.monotonic() > end:
+                break
+        self.assertGreaterEqual(seen.count(f"bootgate: waiting {reason}\n"), 3, "".join(seen))
+        p.terminate()
+        p.communicate(timeout=20)
+
+    def test_nobody_there(self):
+        self.make_site(server__url=f"https://127.0.0.1:{srv.free_port()}")
+        self.waits_for_ever("net.connect")
+
+    def test_name_not_resolved(self):
+        self.make_site(server__url="https://nowhere.invalid")
+        self.waits_for_ever("net.dns")
+
+    def test_server_starts_later(self):
+        port = srv.free_port()
+        self.make_site(server__url=f"https://127.0.0.1:{port}")
+        p = self.start()
+        lines = []
+        for line in p.stdout:
+            lines.append(line)
+            if line == "bootgate: waiting net.connect\n":
+                break
+        # a plain forwarder brings the server to that port
+        listener = socket.create_server(("127.0.0.1", port))
+        self.addCleanup(listener.close)
+
+        def pump(a, b):
+            try:
+                while data := a.recv(65536):
+                    b.sendall(data)
+            except OSError:
+                pass
+            for s in (a, b):
+                try:
+                    s.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+        def forward():
+            while True:
+                try:
+                    a, _ = listener.accept()
+                except OSError:
+                    return
+                b = socket.create_connection(("127.0.0.1", self.server.port))
+                for x, y in ((a, b), (b, a)):
+                    threading.Thread(target=pump, args=(x, y), daemon=True).start()
+        threading.Thread(target=forward, daemon=True).start()
+        rest, _ = p.communicate(timeout=30)
+        self.assertEqual(p.returncode, 0, "".join(lines) + rest)
+
+    def test_receipt_lost_for_a_while(self):
+        got = []
+
+        def reply(_handler, body):
+            got.append(body)
+            self.server.do_receipt(body)
+            time.sleep(1)
+        self.first("/v1/receipt", reply, 2)
+        run = self.gate()
+        self.admitted(run)
+        self.assertTrue(run.has("waiting net.timeout"), run.text)
+        self.assertEqual(len(set(got + self.server.receipts[-1:])), 1)
+
+    def test_receipt_lost_for_ever(self):
+        self.server.on["/v1/receipt"] = self.error(500)
+        run = self.gate()
+        self.refused(run, "boot.receipt", 1)
+
+    def test_receipt_acknowledges_another(self):
+        self.server.on["/v1/receipt"] = lambda _h, _b: cbor.dumps({1: 1, 2: bytes(32)})
+        self.refused(self.gate(), "boot.receipt", 1)
+
+    def test_failure_is_reported_with_the_log(self):
+        self.server.directive = srv.REFUSE
+        self.gate()
+        report = self.server.failures[-1]
+        self.assertEqual(report[2], "verdict.refused")
+        self.assertEqual(report[3], "verdict")
+        self.assertIn(b"step quote", report[4])
+        self.assertLessEqual(len(report[4]), 16384)
+        self.assertEqual(report[5], self.server.ak_name)
+
+    def test_bad_configuration(self):
+        self.write("site/boot.conf", "server.url = https://x\nwhat.is = this\n")
+        run = self.gate()
+        self.assertTrue(run.has("failed conf.unknown-key"), run.text)
+        self.assertIn("boot.conf line 2 what.is", run.text)
+        self.assertEqual(run.code, 2)
+
+    def test_no_verdict_key(self):
+        os.unlink(os.path.join(self.site, "verdict-keys", "one.pem"))
+        run = self.gate()
+        self.assertTrue(run.has("failed site.keys"), run.text)
+
+
+class Child(gate_case.GateCase):
+    """Whatever the net child sends, the root process names it and goes no further."""
+
+    def hostile(self, what, reason="internal.child", code=1):
+        run = self.gate(BOOTGATE_TEST_NET=what)
+        self.refused(run, reason, code)
+
+    def test_short(self):
+        self.hostile("short")
+
+    def test_long(self):
+        self.hostile("long")
+
+    def test_empty(self):
+        self.hostile("empty")
+
+    def test_zero(self):
+        self.hostile("zero")
+
+    def test_ranges(self):
+        self.hostile("token")
+
+    def test_other_type(self):
+        self.hostile("other-type")
+
+    def test_unknown_type(self):
+        self.hostile("unknown-type")
+
+    def test_reason_out_of_range(self):
+        self.hostile("reason")
+
+    def test_answer_to_another_request(self):
+        self.hostile("other-id")
+
+    def test_raw_bytes(self):
+        self.hostile("raw")
+
+    def test_ends(self):
+        self.hostile("exit")
+
+    def test_silent(self):
+        p = self.start(BOOTGATE_TEST_NET="silent")
+        seen = []
+        for line in p.stdout:
+            seen.append(line)
+            if seen.count("bootgate: waiting net.timeout\n") == 2:
+                break
+        p.terminate()
+        p.communicate(timeout=20)
+        self.assertIn("bootgate: net child is replaced\n", seen)
+
+
+class Guard(gate_case.GateCase):
+    """Any end of the gate is a cap."""
+
+    def run_and_kill(self, kill):
+        self.server.directive = srv.HOLD
+        p = self.start()
+        lines = []
+        for line in p.stdout:
+            lines.append(line)
+            if line == "bootgate: waiting verdict.hold\n":
+                break
+        kill(p)
+        rest, _ = p.communicate(timeout=30)
+        return p.returncode, "".join(lines) + rest
+
+    def child_of(self, p):
+        with open(f"/proc/{p.pid}/task/{p.pid}/children", encoding="ascii") as f:
+            return int(f.read().split()[0])
+
+    def test_killed(self):
+        before = None
+
+        def kill(p):
+            nonlocal before
+            os.kill(self.child_of(p), signal.SIGKILL)
+        code, text = self.run_and_kill(kill)
+        self.assertEqual(code, 1)
+        self.assertIn("bootgate: failed internal\n", text)
+        self.assertNotEqual(self.pcr(14), "0" * 64)
+        self.assertNotEqual(self.pcr(14, "sha1"), "0" * 40)
+
+    def test_signals_to_the_guard(self):
+        for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(s=s):
+                self.tpm.restart()
+                code, text = self.run_and_kill(lambda p, s=s: p.send_signal(s))
+                self.assertEqual(code, 1)
+                self.assertNotEqual(self.pcr(14), "0" * 64)
+
+    def test_crash(self):
+        code, _ = self.run_and_kill(lambda p: os.kill(self.child_of(p), signal.SIGSEGV))
+        self.assertEqual(code, 1)
+        self.assertNotEqual(self.pcr(8), "0" * 64)
+
+
+if __name__ == "__main__":
+    swtpm.main()
