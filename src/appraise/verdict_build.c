@@ -104,9 +104,14 @@ enum reason verdict_build(const struct verdict_context *x, struct verdict *ret)
 	ret->status = a->status;
 	ret->submod_count = a->submod_count;
 	memcpy(ret->submod, a->submod, sizeof ret->submod);
+	/* The first reason is the one that decided. */
+	bool found_worse = a->directive > x->allowed;
+	if (found_worse)
+		add_findings(ret, &a->explanation);
 	if (x->allowed_reason != R_OK)
 		add_reason(ret, x->allowed_reason, x->allowed_detail);
-	add_findings(ret, &a->explanation);
+	if (!found_worse)
+		add_findings(ret, &a->explanation);
 	copy(ret->node, sizeof ret->node, x->node);
 	copy(ret->basis, sizeof ret->basis, x->basis);
 	return name_policy(x->policy, ret->policy);

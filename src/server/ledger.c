@@ -38,6 +38,7 @@ static const struct ipc_rule signer_rules[] = {
 };
 static const struct ipc_rule supervisor_rules[] = {
 	{ MSG_WORKER, 0, 0, true },
+	{ MSG_RETIRE, 0, 0, false },
 };
 
 int64_t ledger_now(void)
@@ -287,7 +288,8 @@ static struct worker *idle_worker(struct ledger *l)
 	for (size_t i = 0; i < l->conf.workers; i++) {
 		struct worker *w = &l->worker[i];
 
-		if (w->ipc.fd >= 0 && w->ipc.broken == R_OK && !w->job && w->served < WORKER_REQUESTS)
+		if (w->ipc.fd >= 0 && w->ipc.broken == R_OK && !w->job && !w->retire &&
+		    w->served < WORKER_REQUESTS)
 			return w;
 	}
 	return NULL;
@@ -458,6 +460,11 @@ static enum reason from_signer(struct ledger *l, const struct ipc_message *m)
 /* A new worker takes the place of one that is gone. */
 static enum reason from_supervisor(struct ledger *l, const struct ipc_message *m)
 {
+	if (m->type == MSG_RETIRE) {
+		for (size_t i = 0; i < l->conf.workers; i++)
+			l->worker[i].retire = true;
+		return R_OK;
+	}
 	if (m->id >= l->conf.workers) {
 		close(m->fd);
 		return R_FORMAT_RANGE;
@@ -466,6 +473,7 @@ static enum reason from_supervisor(struct ledger *l, const struct ipc_message *m
 
 	ipc_close(&w->ipc);
 	w->served = 0;
+	w->retire = false;
 	w->refs_version = 0;
 	return ipc_open(&w->ipc, m->fd, worker_rules, ARRAY_LEN(worker_rules));
 }
@@ -483,6 +491,19 @@ static void worker_gone(struct ledger *l, struct worker *w)
 	}
 	ipc_close(&w->ipc);
 	w->ipc = IPC_NONE;
+}
+
+/* Its end of the channel ends with ours, and the supervisor starts another. */
+static void workers_retire(struct ledger *l)
+{
+	for (size_t i = 0; i < l->conf.workers; i++) {
+		struct worker *w = &l->worker[i];
+
+		if (w->retire && !w->job && w->ipc.fd >= 0) {
+			ipc_close(&w->ipc);
+			w->ipc = IPC_NONE;
+		}
+	}
 }
 
 /* ---- loop --------------------------------------------------------------------------- */
@@ -540,6 +561,7 @@ static enum reason turn(struct ledger *l)
 	for (size_t i = 0; i < l->conf.workers; i++)
 		if (fds[ARRAY_LEN(fixed) + i].revents && l->worker[i].ipc.fd >= 0)
 			pump_worker(l, &l->worker[i]);
+	workers_retire(l);
 	jobs_expire(l);
 	turn_end(l);
 	job_assign(l);

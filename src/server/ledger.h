@@ -71,6 +71,7 @@ struct worker {
 	struct ipc ipc;
 	struct job *job;		/* NULL: idle */
 	unsigned served;
+	bool retire;			/* closed as soon as it has no job */
 	uint64_t refs_version;
 };
 

@@ -62,6 +62,8 @@ enum msg_type {
 	MSG_HEAD_SIGNED,
 	/* supervisor --> ledger and signer: a new worker's socket comes with it */
 	MSG_WORKER = 120,
+	/* supervisor --> ledger: no new work for today's workers, vendor CAs changed */
+	MSG_RETIRE,
 };
 
 /* Requests after which a worker ends and a fresh one takes its place. */

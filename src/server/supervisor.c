@@ -285,7 +285,7 @@ static bool ended(struct supervisor *s)
 	return false;
 }
 
-/* R_OK on SIGTERM or SIGINT, R_INTERNAL_CHILD when a part ended. */
+/* R_OK on SIGTERM or SIGINT, R_INTERNAL_CHILD when a part ended. SIGHUP: ek-ca/ changed. */
 static enum reason watch(struct supervisor *s)
 {
 	for (;;) {
@@ -299,8 +299,17 @@ static enum reason watch(struct supervisor *s)
 			fds[n++] = (struct pollfd){ s->worker[i].proc.pidfd, POLLIN, 0 };
 		if (poll(fds, n, -1) < 0 && errno != EINTR)
 			return R_INTERNAL_IO;
-		if (fds[0].revents)
-			return R_OK;
+		if (fds[0].revents) {
+			struct signalfd_siginfo info;
+
+			if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+				return R_INTERNAL_IO;
+			if (info.ssi_signo != SIGHUP)
+				return R_OK;
+			/* Workers read the vendor CAs when they start. */
+			log_line(LEVEL_INFO, "replacing the workers");
+			TRY(ipc_send_wait(&s->ledger, MSG_RETIRE, 0, NULL, 0, -1, 5000));
+		}
 		if (ended(s))
 			return R_INTERNAL_CHILD;
 	}

@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""From a new server to a booted node, and the next boot without enrolment."""
+
+import unittest
+
+import kit
+
+
+class Admit(kit.PathCase):
+    def test_first_and_second_boot(self):
+        node = self.ready()
+        boot = node.boot()
+        self.assert_booted(boot)
+        # The first boot of this node enrolled it; this one does not.
+        self.assertNotIn("enrol", boot.steps())
+        self.assertEqual(boot.file("kernel"), b"kernel " * 9000)
+        self.assertEqual(boot.file("cmdline").rstrip(b"\0"), b"console=ttyS0")
+
+        shown = self.control.json("node", "show", "n1")
+        self.assertEqual(shown["last_directive"], "admit")
+        self.assertTrue(shown["boots"][0]["receipt"])
+        self.control.ctl("audit", "verify")
+        self.assertEqual(self.control.audit("verdict")[-1]["detail"], "admit")
+
+    def test_held_until_approved(self):
+        self.ready()
+        second = self.new_node(kit.Swtpm(fresh=True))
+        second.power_on()
+        child = second.start()
+        self.wait_for(lambda: len(self.control.json("node", "list", "--state", "pending")["nodes"]) == 1, child)
+        (pending,) = self.control.json("node", "list", "--state", "pending")["nodes"]
+        self.control.ctl("node", "approve", pending["id"], "--label", "n2")
+        boot = second.finish(child)
+        self.assert_booted(boot)
+        self.assertIn("node.pending", boot.waited())
+
+
+if __name__ == "__main__":
+    unittest.main()
