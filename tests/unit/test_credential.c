@@ -1,205 +1,157 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server encrypts to a TPM; the TPM's part is played by OpenSSL. */
-#include <openssl/core_names.h>
-#include <openssl/ec.h>
-#include <openssl/evp.h>
-#include <openssl/rsa.h>
-
-#include "crypto/cert.h"
+/*
+ * Key derivation against vectors of an implementation of its own (Python's
+ * hmac and hashlib, from TPM 2.0 Part 1, 11.4.10); that a TPM opens what
+ * make_credential makes is tests/swtpm/test_enrol.py.
+ */
 #include "unit.h"
 
-static void test_rsa_oaep(void **state)
+#include "appraise/credential.h"
+#include "appraise/ek.h"
+#include "appraise/spki.h"
+
+static const struct {
+	uint16_t alg;
+	uint32_t bits;
+	const char *kdfa, *kdfe;
+} vectors[] = {
+	{ ALG_SHA1, 128, "834c4b043b49d318852660b2f254a221",
+	  "d9b3f2984980d048acbc7e22d5910c75" },
+	{ ALG_SHA1, 509,
+	  "06d655debb4884e6c821e87dea639321556a85825b523a30ab235c7e694610f5"
+	  "4e0cd3f9e5985360998909190d14f08915ffeadfedf5ee0d8c068a3a33bdf2a6",
+	  "19b3f2984980d048acbc7e22d5910c75cf40ec6e73094fd726df1d2cd6b2ebb3"
+	  "32f084cb183ec3552ba25c1a55a2c5489abc7c818a90f2c21919e6046da77dae" },
+	{ ALG_SHA256, 128, "d023808fb2370aa6fd72c740af68247a",
+	  "a28879078533228ef8e898a739421823" },
+	{ ALG_SHA256, 256, "64edc2d2af1b1226084b6ddb78d3e7d10c4b86bb33116c5a0d09d1bb8eff0b50",
+	  "a28879078533228ef8e898a73942182364e989581904538b7748a7c9fbdeb46d" },
+	{ ALG_SHA384, 256, "3b5a8699bb6d396ae309d59f4d5abd7d75ee7c30b1fd060db6e9b15346c08cd7",
+	  "5fa1d48c0253ca92f1d613052e2315dbfbb2b31e2a01e7b11d7a576be2efd5a9" },
+	{ ALG_SHA384, 509,
+	  "1bd999cfd537d763ef3592655d3106b42210c21cb04797b3dbe28443ec346c35"
+	  "d979b44fd1dd5f09ccbea5544807cc869e0526abeb331b4a17c03c0ece57af01",
+	  "1fa1d48c0253ca92f1d613052e2315dbfbb2b31e2a01e7b11d7a576be2efd5a9"
+	  "5b31b6eb4e81bc013293e3a83224ab5fda87572d6a3bf6da691289a09fb432a0" },
+	{ ALG_SHA512, 256, "8cda6d0d8f7bda11552f996f5b075bc31e1f68420e974f34ddb19d419fd4cc5e",
+	  "0ff404bc5ee0a8c1f8e3280e0546e2ea4e3dac600f3316eed03edf45aa344902" },
+};
+
+static void test_derivation(void **state)
 {
-	static const struct {
-		uint16_t alg;
-		const char *name;
-	} algs[] = {
-		{ ALG_SHA1, "SHA1" },	  { ALG_SHA256, "SHA256" }, { ALG_SHA384, "SHA384" },
-		{ ALG_SHA512, "SHA512" }, { ALG_SM3, "SM3" },
-	};
-	EVP_PKEY *key = EVP_RSA_gen(2048);
-	uint8_t modulus[256];
-	BIGNUM *n = NULL;
-
-	(void)state;
-	assert_int_equal(EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_N, &n), 1);
-	assert_int_equal(BN_bn2bin(n, modulus), 256);
-	BN_free(n);
-	for (size_t i = 0; i < ARRAY_LEN(algs); i++) {
-		_cleanup_(blob_free) struct blob sealed = BLOB(300);
-		EVP_PKEY_CTX *c = EVP_PKEY_CTX_new(key, NULL);
-		uint8_t plain[256];
-		size_t len = sizeof(plain);
-
-		/* TPM 2.0 Part 1 B.4: the label has its NUL */
-		assert_ok(rsa_oaep(BYTES(modulus), 65537, algs[i].alg, bytes_of("IDENTITY", 9),
-				   bytes_str("seed"), &sealed));
-		assert_int_equal(sealed.n, 256);
-		assert_int_equal(EVP_PKEY_decrypt_init(c), 1);
-		assert_int_equal(EVP_PKEY_CTX_set_rsa_padding(c, RSA_PKCS1_OAEP_PADDING), 1);
-		assert_int_equal(EVP_PKEY_CTX_set_rsa_oaep_md_name(c, algs[i].name, NULL), 1);
-		assert_int_equal(EVP_PKEY_CTX_set_rsa_mgf1_md_name(c, algs[i].name, NULL), 1);
-		assert_int_equal(EVP_PKEY_CTX_set0_rsa_oaep_label(
-			c, OPENSSL_memdup("IDENTITY", 9), 9), 1);
-		assert_int_equal(EVP_PKEY_decrypt(c, plain, &len, sealed.p, sealed.n), 1);
-		assert_bytes(bytes_of(plain, len), "seed", 4);
-		EVP_PKEY_CTX_free(c);
-	}
-	EVP_PKEY_free(key);
-}
-
-static void test_rsa_oaep_refusals(void **state)
-{
-	_cleanup_(blob_free) struct blob out = BLOB(300);
-	uint8_t modulus[256], label[65] = { 0 }, plain[200] = { 0 };
-
-	(void)state;
-	memset(modulus, 0xff, sizeof(modulus));
-	/* too long a plaintext, an empty key, a short one */
-	assert_reason(R_EK_FORMAT, rsa_oaep(BYTES(modulus), 65537, ALG_SHA256,
-					    bytes_str("x"), BYTES(plain), &out));
-	assert_reason(R_EK_FORMAT, rsa_oaep(BYTES_NONE, 65537, ALG_SHA256, bytes_str("x"),
-					    bytes_str("seed"), &out));
-	assert_reason(R_EK_FORMAT, rsa_oaep(bytes_of(modulus, 16), 65537, ALG_SHA256,
-					    bytes_str("x"), bytes_str("seed"), &out));
-	assert_reason(R_INTERNAL_CRYPTO, rsa_oaep(BYTES(modulus), 65537, 0x0010, bytes_str("x"),
-						  bytes_str("seed"), &out));
-	assert_reason(R_INTERNAL_CRYPTO, rsa_oaep(BYTES(modulus), 65537, ALG_SHA256, BYTES(label),
-						  bytes_str("seed"), &out));
-	assert_int_equal(out.n, 0);
-}
-
-static void test_ecdh(void **state)
-{
-	static const struct {
-		const char *group;
-		uint16_t curve;
-		size_t len;
-	} curves[] = { { "P-256", 3, 32 }, { "P-384", 4, 48 }, { "P-521", 5, 66 } };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(curves); i++) {
-		_cleanup_(blob_free) struct blob z = BLOB(66), ex = BLOB(66), ey = BLOB(66);
-		EVP_PKEY *tpm = EVP_EC_gen(curves[i].group);
-		EVP_PKEY *peer = EVP_PKEY_new();
-		size_t len = curves[i].len;
-		uint8_t point[133], shared[66];
-		size_t n;
-
-		assert_int_equal(EVP_PKEY_get_octet_string_param(tpm, "pub", point, sizeof(point),
-								 &n), 1);
-		assert_ok(ecdh_ephemeral(curves[i].curve, bytes_of(point + 1, len),
-					 bytes_of(point + 1 + len, len), &z, &ex, &ey));
-		assert_int_equal(z.n, len);
-		assert_int_equal(ex.n, len);
-		assert_int_equal(ey.n, len);
-		/* the TPM's side comes to the same */
-		point[0] = 4;
-		memcpy(point + 1, ex.p, len);
-		memcpy(point + 1 + len, ey.p, len);
-		assert_int_equal(EVP_PKEY_copy_parameters(peer, tpm), 1);
-		assert_int_equal(EVP_PKEY_set1_encoded_public_key(peer, point, 1 + 2 * len), 1);
-		EVP_PKEY_CTX *c = EVP_PKEY_CTX_new(tpm, NULL);
-		n = sizeof(shared);
-		assert_int_equal(EVP_PKEY_derive_init(c), 1);
-		assert_int_equal(EVP_PKEY_derive_set_peer(c, peer), 1);
-		assert_int_equal(EVP_PKEY_derive(c, shared, &n), 1);
-		assert_bytes(blob_bytes(&z), shared, n);
-		EVP_PKEY_CTX_free(c);
-		EVP_PKEY_free(peer);
-		EVP_PKEY_free(tpm);
-	}
-}
-
-static void test_ecdh_refusals(void **state)
-{
-	_cleanup_(blob_free) struct blob z = BLOB(66), ex = BLOB(66), ey = BLOB(66);
-	static const uint8_t one[32] = { 1 }, wide[67] = { 1 };
-
-	(void)state;
-	/* off the curve: would leak bits of a static key, and is no EK anyway */
-	assert_reason(R_EK_FORMAT, ecdh_ephemeral(3, BYTES(one), BYTES(one), &z, &ex, &ey));
-	assert_reason(R_EK_FORMAT, ecdh_ephemeral(3, BYTES_NONE, BYTES_NONE, &z, &ex, &ey));
-	assert_reason(R_EK_FORMAT, ecdh_ephemeral(5, BYTES(wide), BYTES(one), &z, &ex, &ey));
-	assert_reason(R_EK_FORMAT, ecdh_ephemeral(0x0010, BYTES(one), BYTES(one), &z, &ex, &ey));
-	assert_int_equal(z.n + ex.n + ey.n, 0);
-}
-
-static void test_ecdh_is_ephemeral(void **state)
-{
-	_cleanup_(blob_free) struct blob z = BLOB(99), ex = BLOB(99), ey = BLOB(99);
-	_cleanup_(blob_free) struct blob x = unhex(
-		"60fed4ba255a9d31c961eb74c6356d68c049b8923b61fa6ce669622e60f29fb6");
-	_cleanup_(blob_free) struct blob y = unhex(
-		"7903fe1008b8bc99a41ae9e95628bc64f2f1b20c2d7e9f5177a3c294d4462299");
-
-	(void)state;
-	assert_ok(ecdh_ephemeral(3, blob_bytes(&x), blob_bytes(&y), &z, &ex, &ey));
-	assert_ok(ecdh_ephemeral(3, blob_bytes(&x), blob_bytes(&y), &z, &ex, &ey));
-	assert_memory_not_equal(ex.p, ex.p + 32, 32);
-	assert_memory_not_equal(z.p, z.p + 32, 32);
-}
-
-/* openssl enc -aes-128-cfb -K 00..0f -iv 0, and with a 256-bit key */
-static void test_cfb(void **state)
-{
-	static const char text[] = "the quick brown fox jumps over the lazy dog";
 	uint8_t key[32];
+	uint8_t u[34];
 
 	(void)state;
-	for (unsigned int i = 0; i < sizeof(key); i++)
+	for (size_t i = 0; i < sizeof key; i++)
 		key[i] = (uint8_t)i;
-	for (size_t len = 16; len <= 32; len += 16) {
-		_cleanup_(blob_free) struct blob out = BLOB(100);
-		EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
-		uint8_t back[64], iv[16] = { 0 };
-		int n;
+	for (size_t i = 0; i < sizeof u; i++)
+		u[i] = (uint8_t)(64 + i);
+	for (size_t i = 0; i < ARRAY_LEN(vectors); i++) {
+		struct blob a = unhex(vectors[i].kdfa);
+		struct blob e = unhex(vectors[i].kdfe);
+		uint8_t out[DIGEST_MAX];
 
-		assert_ok(aes_cfb_zero_iv(bytes_of(key, len), bytes_str(text), &out));
-		assert_int_equal(out.n, strlen(text));
-		assert_int_equal(EVP_DecryptInit_ex2(c, len == 16 ? EVP_aes_128_cfb128() :
-								    EVP_aes_256_cfb128(),
-						     key, iv, NULL), 1);
-		assert_int_equal(EVP_DecryptUpdate(c, back, &n, out.p, (int)out.n), 1);
-		assert_bytes(bytes_of(back, (size_t)n), text, strlen(text));
-		EVP_CIPHER_CTX_free(c);
-		if (len == 16) {
-			/* FIPS 197: the first block is AES of zeros, XORed */
-			out.n = 0;
-			assert_ok(aes_cfb_zero_iv(bytes_of(key, 16), bytes_of(iv, 16), &out));
-			_cleanup_(blob_free) struct blob want =
-				unhex("c6a13b37878f5b826f4f8162a1c8d879");
-			assert_bytes(blob_bytes(&out), want.p, want.n);
-		}
+		assert_ok(tpm_kdfa(vectors[i].alg, BYTES(key), "STORAGE", BYTES(u),
+				   bytes_str("party"), vectors[i].bits, out));
+		assert_memory_equal(out, a.p, a.n);
+		assert_ok(tpm_kdfe(vectors[i].alg, BYTES(key), "IDENTITY", BYTES(u),
+				   bytes_str("party"), vectors[i].bits, out));
+		assert_memory_equal(out, e.p, e.n);
+		blob_free(&a);
+		blob_free(&e);
 	}
 }
 
-static void test_cfb_refusals(void **state)
+static void test_derivation_bounds(void **state)
 {
-	_cleanup_(blob_free) struct blob out = BLOB(10);
-	uint8_t key[32] = { 0 };
-	static uint8_t big[(1 << 16) + 1];
+	uint8_t out[DIGEST_MAX];
 
 	(void)state;
-	assert_reason(R_INTERNAL_CRYPTO, aes_cfb_zero_iv(bytes_of(key, 24), bytes_str("x"), &out));
-	assert_reason(R_INTERNAL_CRYPTO, aes_cfb_zero_iv(BYTES_NONE, bytes_str("x"), &out));
-	assert_reason(R_INTERNAL_CRYPTO, aes_cfb_zero_iv(BYTES(key), BYTES(big), &out));
-	assert_reason(R_INTERNAL_TOO_LARGE,
-		      aes_cfb_zero_iv(BYTES(key), bytes_str("01234567890"), &out));
-	assert_ok(aes_cfb_zero_iv(BYTES(key), BYTES_NONE, &out));
-	assert_int_equal(out.n, 0);
+	assert_reason(R_FORMAT_RANGE, tpm_kdfa(ALG_SHA256, BYTES_NONE, "X", BYTES_NONE, BYTES_NONE,
+					       8 * DIGEST_MAX + 1, out));
+	assert_reason(R_FORMAT_RANGE, tpm_kdfe(ALG_SHA256, BYTES_NONE, "X", BYTES_NONE, BYTES_NONE,
+					       8 * DIGEST_MAX + 1, out));
+	assert_reason(R_FORMAT_RANGE, tpm_kdfa(0x99, BYTES_NONE, "X", BYTES_NONE, BYTES_NONE, 128,
+					       out));
+	assert_reason(R_FORMAT_RANGE, tpm_kdfe(0x99, BYTES_NONE, "X", BYTES_NONE, BYTES_NONE, 128,
+					       out));
+}
+
+static void test_refused(void **state)
+{
+	_cleanup_(blob_free) struct blob id = BLOB(512);
+	_cleanup_(blob_free) struct blob sealed = BLOB(1024);
+	static const uint8_t name[34] = { 0, 11 };
+	static const uint8_t secret[33] = { 1 };
+	struct tpm_public ek;
+
+	(void)state;
+	assert_ok(tpm_public_read(tpm_ek_template[0].pub, &ek));
+	assert_reason(R_FORMAT_RANGE, make_credential(&ek, BYTES(name), BYTES_NONE, &id, &sealed));
+	/* longer than the digest of the EK's name */
+	assert_reason(R_FORMAT_RANGE, make_credential(&ek, BYTES(name), BYTES(secret), &id,
+						      &sealed));
+	ek.symmetric.alg = TPM_ALG_NULL;
+	assert_reason(R_FORMAT_TYPE, make_credential(&ek, BYTES(name), bytes_of(secret, 32), &id,
+						     &sealed));
+	ek.symmetric.alg = TPM_ALG_AES;
+	ek.symmetric.bits = 192;
+	assert_reason(R_FORMAT_TYPE, make_credential(&ek, BYTES(name), bytes_of(secret, 32), &id,
+						     &sealed));
+	ek.symmetric.bits = 128;
+	ek.type = 0x0008;
+	assert_reason(R_FORMAT_TYPE, make_credential(&ek, BYTES(name), bytes_of(secret, 32), &id,
+						     &sealed));
+	/* the template has no key in it: a point at zero is none */
+	assert_ok(tpm_public_read(tpm_ek_template[1].pub, &ek));
+	assert_true(make_credential(&ek, BYTES(name), bytes_of(secret, 32), &id, &sealed) != R_OK);
+}
+
+/* What OpenSSL writes for the same keys. */
+static void test_spki(void **state)
+{
+	_cleanup_(blob_free) struct blob der = BLOB(SPKI_MAX);
+	uint8_t modulus[256];
+	struct tpm_public key = { .type = TPM_ALG_RSA, .exponent = 65537 };
+
+	(void)state;
+	memset(modulus, 0xc1, sizeof modulus);
+	key.modulus = BYTES(modulus);
+	assert_ok(spki_write(&key, &der));
+	assert_int_equal(der.n, 294);
+	assert_memory_equal(der.p, "\x30\x82\x01\x22\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01"
+				   "\x01\x05\x00\x03\x82\x01\x0f\x00\x30\x82\x01\x0a\x02\x82\x01\x01"
+				   "\x00\xc1", 34);
+	assert_memory_equal(der.p + 289, "\x02\x03\x01\x00\x01", 5);
+	key = (struct tpm_public){ .type = TPM_ALG_ECC };
+	for (uint16_t curve = TPM_ECC_P256; curve <= TPM_ECC_P521; curve++) {
+		static const size_t size[] = { 91, 120, 158 };
+		size_t len = curve == TPM_ECC_P256 ? 32 : curve == TPM_ECC_P384 ? 48 : 66;
+
+		key.curve = curve;
+		/* coordinates without their leading zero */
+		key.x = bytes_of(modulus, len - 1);
+		key.y = bytes_of(modulus, len);
+		blob_reset(&der);
+		assert_ok(spki_write(&key, &der));
+		assert_int_equal(der.n, size[curve - TPM_ECC_P256]);
+		assert_int_equal(der.p[der.n - 2 * len], 0);
+		key.x = bytes_of(modulus, len + 1);
+		blob_reset(&der);
+		assert_reason(R_FORMAT_RANGE, spki_write(&key, &der));
+	}
+	key.curve = 0x20;
+	assert_reason(R_FORMAT_TYPE, spki_write(&key, &der));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rsa_oaep),
-		cmocka_unit_test(test_rsa_oaep_refusals),
-		cmocka_unit_test(test_ecdh),
-		cmocka_unit_test(test_ecdh_refusals),
-		cmocka_unit_test(test_ecdh_is_ephemeral),
-		cmocka_unit_test(test_cfb),
-		cmocka_unit_test(test_cfb_refusals),
+		cmocka_unit_test(test_derivation),
+		cmocka_unit_test(test_derivation_bounds),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_spki),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
