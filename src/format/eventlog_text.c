@@ -34,6 +34,8 @@ static enum reason put_hex(struct blob *b, struct bytes data)
 {
 	char text[2 * HEX_SHOWN + 1];
 
+	if (data.n == 0)
+		return R_OK;
 	hex_encode(bytes_of(data.p, data.n < HEX_SHOWN ? data.n : HEX_SHOWN), text);
 	TRY(put(b, text));
 	return data.n > HEX_SHOWN ? put(b, "...") : R_OK;
@@ -184,7 +186,7 @@ enum reason eventlog_text(const struct event *e, struct blob *ret)
 		else
 			r = put_hex(&b, e->data);
 	}
-	if (r != R_OK)
+	if (r != R_OK || b.n == 0)
 		return r;
 	return blob_append(ret, b.p, b.n);
 }

@@ -58,6 +58,8 @@ enum reason fact_escape(struct bytes raw, struct blob *ret)
 {
 	char text[LIMIT_FACT_VALUE + 1];
 
+	if (raw.n == 0)
+		return R_OK;
 	(void)text_escape(raw, text, sizeof(text));
 	return blob_append(ret, text, strlen(text));
 }

@@ -11,6 +11,7 @@ way in which a log can be malformed.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -103,10 +104,13 @@ def expect(condition, what):
         raise Failure(what)
 
 
-def make(name, changes):
+def make(name, changes, banks=None):
     """(log as far as it is one, its bytes)"""
     with open(os.path.join(DATA, name + ".txt"), encoding="ascii") as f:
-        log = evlog.describe(f.read())
+        text = f.read()
+    if banks:
+        text = re.sub("^banks .*$", "banks " + banks, text, flags=re.M)
+    log = evlog.describe(text)
     for change in changes:
         if change.split(":")[0] not in ("cut", "put", "add"):
             evlog.mutate(log, change)
