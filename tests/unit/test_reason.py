@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""test_reason.py [--untested]: what holds of src/base/reason.def as a text.
+
+- each reason is named by a test: by its symbol or its name, somewhere below
+  tests/ (tests/unit/reasons.untested lists those that wait for one; a line
+  there whose reason has a test is an error, so that the list only shrinks)
+- docs/reasons.md is what docs/make-reasons makes
+
+--untested prints the reasons without a test. The last line is
+`N passed, N failed`.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+LINE = re.compile(r'REASON\((R_[A-Z0-9_]+), "([a-z0-9.-]+)", REASON_[A-Z]+, ".*", ".*"\)')
+# data, and the files that only list reasons
+NOT_TESTS = ("tests/unit/test_reason.", "tests/unit/reasons.untested", "tests/fuzz/corpus/",
+             "tests/data/", "tests/mutants/work/")
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def reasons():
+    return LINE.findall(read("src/base/reason.def"))
+
+
+def test_texts():
+    texts = []
+    for folder, _, files in os.walk("tests"):
+        for file in files:
+            path = os.path.join(folder, file)
+            if not path.startswith(NOT_TESTS) and "__pycache__" not in path:
+                texts.append(read(path))
+    return "\n".join(texts)
+
+
+def named(text, symbol, name):
+    if re.search(rf"\b{symbol}\b", text):
+        return True
+    # names without a dot are ordinary words: they count in quotes only
+    if "." in name:
+        return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text) is not None
+    return f'"{name}"' in text
+
+
+def main():
+    os.chdir(TOP)
+    found = reasons()
+    text = test_texts()
+    untested = [name for symbol, name in found if not named(text, symbol, name)]
+    if "--untested" in sys.argv:
+        print("\n".join(untested))
+        return 0
+    allowed = [line for line in read("tests/unit/reasons.untested").split("\n")
+               if line and not line.startswith("#")]
+
+    faults = []
+    passed = 0
+    names = [name for _, name in found]
+    for name in names:
+        if name in untested and name not in allowed:
+            faults.append(f"{name}: no test names it")
+        elif name not in untested and name in allowed:
+            faults.append(f"{name}: has a test now: take it out of reasons.untested")
+        else:
+            passed += 1
+    for name in allowed:
+        if name not in names:
+            faults.append(f"{name}: in reasons.untested, but there is no such reason")
+    if len(found) != read("src/base/reason.def").count("\nREASON("):
+        faults.append("reason.def: a line is not in the one form")
+    made = subprocess.run(["docs/make-reasons", "src/base/reason.def"], capture_output=True,
+                          check=False, text=True)
+    if made.returncode != 0 or made.stdout != read("docs/reasons.md"):
+        faults.append("docs/reasons.md: not what `make docs` makes")
+    else:
+        passed += 1
+    for fault in faults:
+        print(fault)
+    print(f"{passed} passed, {len(faults)} failed")
+    return 1 if faults or not found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
