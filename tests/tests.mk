@@ -149,3 +149,4 @@ $(BUILD)/lint/%.tidy: %.c .clang-tidy | $(DEPS_READY)
 -include $(TIDY:.tidy=.d)
 
 -include tests/swtpm/swtpm.mk
+-include tests/swtpm/enrol.mk
