@@ -9,6 +9,8 @@
 #include "gate/by_hand.h"
 #include "gate/commands.h"
 
+#define RAW_MAX (16u << 10)		/* values of every register of eight banks */
+
 struct pcrs {
 	const char *selection;		/* NULL: every register of every active bank */
 	const char *out;
@@ -65,7 +67,7 @@ static void print_json(const struct pcr_selection *sel, const struct pcr_values 
 
 static enum reason show(struct tpm *t, const struct pcrs *p)
 {
-	_cleanup_(blob_free) struct blob raw = BLOB(LIMIT_BANKS * PCR_COUNT * DIGEST_MAX);
+	_cleanup_(blob_free) struct blob raw = BLOB(RAW_MAX);
 	struct pcr_selection sel;
 	struct pcr_values v;
 

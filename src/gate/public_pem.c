@@ -131,14 +131,15 @@ static enum reason base64(struct bytes in, struct blob *ret)
 		size_t left = in.n - i;
 		uint32_t v = (uint32_t)in.p[i] << 16 | (left > 1 ? (uint32_t)in.p[i + 1] << 8 : 0) |
 			     (left > 2 ? in.p[i + 2] : 0);
-		const char four[4] = {
-			digits[v >> 18],
-			digits[v >> 12 & 63],
-			left > 1 ? digits[v >> 6 & 63] : '=',
-			left > 2 ? digits[v & 63] : '=',
+		const char *four[4] = {
+			&digits[v >> 18],
+			&digits[v >> 12 & 63],
+			left > 1 ? &digits[v >> 6 & 63] : "=",
+			left > 2 ? &digits[v & 63] : "=",
 		};
 
-		TRY(blob_append(ret, four, sizeof(four)));
+		for (size_t k = 0; k < ARRAY_LEN(four); k++)
+			TRY(blob_append(ret, four[k], 1));
 	}
 	return R_OK;
 }

@@ -4,6 +4,7 @@
  *
  *	tpm2_checkquote -u ak.pem -m quote.msg -s quote.sig -f quote.pcrs -q NONCE
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "gate/commands.h"
 
 #define NONCE_MAX 64u			/* what every TPM takes as qualifying data */
+#define NONCE_DIGITS 128u
 #define PATH_LEN 512u
 
 struct quote {
@@ -59,14 +61,12 @@ static enum reason options(int argc, char **argv, struct quote *q)
 
 static enum reason read_nonce(struct quote *q)
 {
-	char lower[2 * NONCE_MAX + 1];
+	char lower[NONCE_DIGITS + 1];
 	size_t n = q->nonce != NULL ? strlen(q->nonce) : 0;
 
-	if (n > 0 && n <= 2 * NONCE_MAX) {
+	if (n > 0 && n <= NONCE_DIGITS) {
 		for (size_t i = 0; i <= n; i++)
-			lower[i] = q->nonce[i] >= 'A' && q->nonce[i] <= 'F'
-					   ? (char)(q->nonce[i] - 'A' + 'a')
-					   : q->nonce[i];
+			lower[i] = (char)tolower((unsigned char)q->nonce[i]);
 		if (hex_decode_upto(bytes_str(lower), q->nonce_bytes, NONCE_MAX, &q->nonce_n) ==
 		    R_OK)
 			return R_OK;

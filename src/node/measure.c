@@ -133,6 +133,22 @@ enum reason measure_fact(struct measure *m, uint32_t tag, const char *text)
 	return settle(m, r);
 }
 
+/* What to extend for a cap that the log has no room for. */
+static enum reason cap_digests(const struct measure *m, uint32_t pcr, enum reason why,
+			       struct pcr_digests *ret)
+{
+	struct eventlog_writer w;
+	enum reason r = eventlog_writer_begin(m->banks.active, m->banks.active_count,
+					      LIMIT_GATE_LOG, &w);
+
+	if (r == R_OK) {
+		r = fact_write_cap(&w, pcr, why, ret);
+		eventlog_writer_free(&w);
+	}
+	return r;
+}
+
+/* A register is capped even when that can no longer be logged. */
 static enum reason cap(struct measure *m, uint32_t pcr, enum reason why)
 {
 	struct eventlog_writer w = lend(m);
@@ -140,6 +156,8 @@ static enum reason cap(struct measure *m, uint32_t pcr, enum reason why)
 	enum reason r = fact_write_cap(&w, pcr, why, &d);
 
 	give_back(m, &w);
+	if (r != R_OK)
+		r = cap_digests(m, pcr, why, &d);
 	return r == R_OK ? extend(m, pcr, &d) : r;
 }
 

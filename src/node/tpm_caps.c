@@ -39,7 +39,7 @@ enum reason tpm_handles(struct tpm *t, uint32_t first, struct tpm_handles *ret)
 	TRY(tpm_send_raw(t, BYTES(get_capability)));
 	c = cursor_of(bytes_of(t->answer, t->answer_n));
 	if (cursor_take(&c, TPM_HEADER_LEN + 1 + 4, &skipped) != R_OK ||
-	    cursor_be32(&c, &count) != R_OK || count > TPM_HANDLES_MAX || c.n != 4 * count)
+	    cursor_be32(&c, &count) != R_OK || count > TPM_HANDLES_MAX || c.n != (size_t)count * 4)
 		return R_TPM_IO;
 	for (; h.count < count; h.count++)
 		if (cursor_be32(&c, &h.handle[h.count]) != R_OK)

@@ -111,22 +111,51 @@ static enum reason open_device(struct tpm *t, const char *folder, unsigned wait_
 }
 
 #ifdef BOOTGATE_TEST
+/* Takes "key=NUMBER" off the front; false when it does not stand there. */
+static bool take_number(const char **at, const char *key, unsigned long max, unsigned long *ret)
+{
+	size_t n = strlen(key);
+	char *end;
+
+	if (strncmp(*at, key, n) != 0)
+		return false;
+	*ret = strtoul(*at + n, &end, 10);
+	if (end == *at + n || *ret > max)
+		return false;
+	*at = end;
+	return true;
+}
+
 /*
- * swtpm:host=127.0.0.1,port=2321[,answer=MS[,retry=MS]] (limits for an answer,
+ * swtpm:host=127.0.0.1,port=2321[,answer=MS][,retry=MS] (limits for an answer,
  * for retries), or devices:FOLDER in place of /dev.
  */
+#define TEST_DEVICES "devices:"
+#define TEST_SWTPM "swtpm:host="
 static enum reason open_test(struct tpm *t, const char *where, unsigned wait_ms)
 {
-	unsigned port = 0, answer = ANSWER_MS;
+	unsigned long port, answer = ANSWER_MS, retry = RETRY_MS;
+	size_t n;
 
-	if (strncmp(where, "devices:", strlen("devices:")) == 0)
-		return open_device(t, where + strlen("devices:"), wait_ms);
-	if (sscanf(where, "swtpm:host=%63[0-9.],port=%u,answer=%u,retry=%u", t->link.host, &port,
-		   &answer, &t->retry_ms) < 2 ||
-	    port == 0 || port > UINT16_MAX || answer > ANSWER_MS)
+	if (strncmp(where, TEST_DEVICES, strlen(TEST_DEVICES)) == 0)
+		return open_device(t, where + strlen(TEST_DEVICES), wait_ms);
+	if (strncmp(where, TEST_SWTPM, strlen(TEST_SWTPM)) != 0)
+		return R_USAGE;
+	where += strlen(TEST_SWTPM);
+	n = strspn(where, "0123456789.");
+	if (n >= sizeof(t->link.host))
+		return R_USAGE;
+	memcpy(t->link.host, where, n);
+	where += n;
+	if (!take_number(&where, ",port=", UINT16_MAX, &port))
+		return R_USAGE;
+	(void)take_number(&where, ",answer=", ANSWER_MS, &answer);
+	(void)take_number(&where, ",retry=", RETRY_MS, &retry);
+	if (*where != '\0')
 		return R_USAGE;
 	t->link.port = (uint16_t)port;
 	t->link.answer_ms = (int)answer;
+	t->retry_ms = (unsigned)retry;
 	return tpm_link_open(&t->link);
 }
 #else

@@ -301,6 +301,31 @@ static enum reason do_measure(struct tpm *t, char **a)
 	return r;
 }
 
+/* fill FILE: facts until the log is full, then the cap */
+static enum reason do_fill(struct tpm *t, char **a)
+{
+	static char text[LIMIT_FACT_VALUE + 1];
+	struct measure m;
+	enum reason r;
+
+	memset(text, 'x', LIMIT_FACT_VALUE);
+	TRY(measure_begin(&m, t));
+	do
+		r = measure_fact(&m, fact_tag(FACT_PCI_DISPLAY), text);
+	while (r == R_OK);
+	printf("full %s\n", reason_name(r));
+	/* no room is left for another event either */
+	m.log.max = m.log.n;
+	if (measure_fact(&m, fact_tag(FACT_END), FACT_END_TEXT) != r)
+		r = R_INTERNAL;
+	else
+		r = measure_cap(&m, r);
+	if (fd_write_file(a[0], blob_bytes(&m.log), 0600) != R_OK)
+		r = R_FILE;
+	measure_free(&m);
+	return r;
+}
+
 /* survive SELECTION: the AK outlives whatever happens to an extend */
 static enum reason do_survive(struct tpm *t, char **a)
 {
@@ -349,6 +374,7 @@ static const struct {
 	{ "proof", 2, do_proof },
 	{ "platform", 0, do_platform },
 	{ "measure", 1, do_measure },
+	{ "fill", 1, do_fill },
 	{ "survive", 1, do_survive },
 	{ "hold", 1, do_hold },
 };

@@ -154,6 +154,20 @@ class Measure(Case):
         self.assertEqual(self.content("log").count(b"failed: verdict.refused"), 2)
         self.check_log(tpm, ALL)
 
+    def test_full_log(self):
+        """The register is capped even when the log has no room for it."""
+        tpm = self.tpm(certificates=False)
+        self.assertEqual(self.ok(tpm, "fill", self.path("log")).one("full"), "internal.too-large")
+        log = evlog.parse(self.content("log"))
+        self.assertLessEqual(len(self.content("log")), 256 << 10)
+        tag = b"failed: internal.too-large"
+        data = struct.pack("<II", 0x424700FF, len(tag)) + tag
+        value = bytes(32)
+        for data_of in [e.data for e in log.events if e.pcr == 8] + [data]:
+            value = hashlib.sha256(value + hashlib.sha256(data_of).digest()).digest()
+        self.assertEqual(tpm.value("sha256", 8), value)
+        self.assertNotEqual(tpm.value("sha256", 14), bytes(32))
+
     def test_register_used(self):
         for pcr in (8, 14, 15):
             with self.subTest(pcr=pcr):
