@@ -62,6 +62,22 @@ static void merge(struct kit_refs *to, const struct kit_refs *from)
 	}
 }
 
+/* Seeds of tests/fuzz/fuzz_appraise.c; see message.h. */
+static void save_seed(const char *name)
+{
+	const char *folder = getenv("BOOTGATE_SEEDS");
+	char path[512];
+	FILE *f;
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof path, "%s/appraise/%s", folder, name);
+	f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(k->claims_bytes.p, 1, k->claims_bytes.n, f), k->claims_bytes.n);
+	assert_int_equal(fclose(f), 0);
+}
+
 static void test_learned(void **state)
 {
 	const struct reference_variant *v;
@@ -82,6 +98,7 @@ static void test_learned(void **state)
 	/* order of boot entries and a network card are not part of it */
 	v = &refs.set.variant[variant_of(&refs, "firmware-config")];
 	assert_int_equal(v->event_count, 2);
+	save_seed("0-first");
 }
 
 /* What is not true is not learned. */
@@ -285,6 +302,7 @@ static void test_unclaimed(void **state)
 		assert_non_null(strstr(f->observed, "extension"));
 		kit_drop(k, k->count - 1);
 	}
+	save_seed("unclaimed");
 	/* options behind the initrd are not the stub's */
 	kit_tag(k, KIT_TAG_OPTIONS, "LOADED_IMAGE::LoadOptions", bytes_str("x"));
 	judge();
@@ -356,6 +374,7 @@ static void test_nearest(void **state)
 	judge();
 	f = find_reason(a, R_POLICY_VARIANT);
 	assert_non_null(strstr(f->nearest, "more than 24 events differ"));
+	save_seed("far");
 	kit_refs_free(&second);
 	kit_free(&other);
 }
@@ -391,6 +410,7 @@ static void test_other_card(void **state)
 	}
 	judge();
 	assert_admitted(a);
+	save_seed("entries");
 	/* an entry of firmware that nobody knows */
 	{
 		_cleanup_(blob_free) struct blob entry = kit_option("Diagnostics", 4, 6, 0x56);
@@ -478,6 +498,7 @@ static void test_attempts(void **state)
 		judge();
 		assert_admitted(a);
 	}
+	save_seed("attempts");
 	/* but something was loaded in between */
 	kit_event_at(k, at, 4, EV_EFI_BOOT_SERVICES_APPLICATION, bytes_str("x"),
 		     bytes_str("shell.efi"));
@@ -519,6 +540,7 @@ static void test_options(void **state)
 	assert_admitted(a);
 	options("gate.efi init=/bin/sh", true);
 	assert_refused(a, R_POLICY_CMDLINE);
+	save_seed("options");
 	assert_non_null(strstr(find_reason(a, R_POLICY_CMDLINE)->observed, "init=/bin/sh"));
 	options("init=/bin/sh", true);
 	assert_refused(a, R_POLICY_CMDLINE);
@@ -632,6 +654,7 @@ static void test_facts(void **state)
 	judge();
 	assert_admitted(a);
 	policy.fact_count = 0;
+	save_seed("facts");
 	/* not even a rule that names it is satisfied by what could not be read */
 	rule("board.version", FACT_ALLOWED, FACT_UNAVAILABLE);
 	judge();
