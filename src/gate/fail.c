@@ -102,7 +102,8 @@ int gate_fail(struct gate *g, enum reason r)
 	if (r == R_OK)
 		r = R_INTERNAL;
 	log_error("failed %s", shown_reason(g, r));
-	gate_show(g, "failed", r, "report to the server", 0);
+	gate_show(g, "failed", r, g->net_ready ? "a report to the server" : "reset",
+		  UINT64_MAX);
 	cap(g, r);
 	console_flush(&g->console);
 	report(g, r);

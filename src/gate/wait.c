@@ -67,8 +67,8 @@ void gate_wait(struct gate *g, const char *state, enum reason r, const char *nex
 	if (ms != UINT64_MAX)
 		ms /= g->options.hurry;
 	end = ms == UINT64_MAX ? UINT64_MAX : start + ms;
-	console_say(&g->console, "waiting %s",
-		    g->reason_text[0] ? g->reason_text : reason_name(r));
+	if (strcmp(state, "waiting") == 0)
+		log_info("waiting %s", g->reason_text[0] ? g->reason_text : reason_name(r));
 	gate_show(g, state, r, next, ms);
 	shown = start;
 	for (;;) {

@@ -143,17 +143,18 @@ class Net(gate_case.GateCase):
         self.assertNotEqual(before, b"")
         self.waits_for_ever("net.tls")
 
-    def waits_for_ever(self, reason):
-        p = self.start()
+    def waits_for_ever(self, reason, times=3, *extra):
+        p = self.start(*extra)
         seen = []
         end = time.monotonic() + 20
         for line in p.stdout:
             seen.append(line)
-            if seen.count(f"bootgate: waiting {reason}\n") == 3 or time.monotonic() > end:
+            found = seen.count(f"bootgate: waiting {reason}\n")
+            if found == times or time.monotonic() > end:
                 break
-        self.assertGreaterEqual(seen.count(f"bootgate: waiting {reason}\n"), 3, "".join(seen))
         p.terminate()
         p.communicate(timeout=20)
+        self.assertEqual(found, times, "".join(seen))
 
     def test_nobody_there(self):
         self.make_site(server__url=f"https://127.0.0.1:{srv.free_port()}")
@@ -161,7 +162,8 @@ class Net(gate_case.GateCase):
 
     def test_name_not_resolved(self):
         self.make_site(server__url="https://nowhere.invalid")
-        self.waits_for_ever("net.dns")
+        # the resolver gives up by itself after 10 s
+        self.waits_for_ever("net.dns", 1, "--hurry", "2")
 
     def test_server_starts_later(self):
         port = srv.free_port()
@@ -238,12 +240,85 @@ class Net(gate_case.GateCase):
         run = self.gate()
         self.assertTrue(run.has("failed conf.unknown-key"), run.text)
         self.assertIn("boot.conf line 2 what.is", run.text)
-        self.assertEqual(run.code, 2)
+        self.assertEqual(run.code, 1)
 
     def test_no_verdict_key(self):
         os.unlink(os.path.join(self.site, "verdict-keys", "one.pem"))
         run = self.gate()
         self.assertTrue(run.has("failed site.keys"), run.text)
+
+
+class Script(gate_case.GateCase):
+    """The script that brings a port up, played by a shell script."""
+
+    def script(self, text):
+        self.machine.write("lib/bootgate/network", "#!/bin/sh\n" + text)
+        os.chmod(self.machine.path("lib/bootgate/network"), 0o755)
+
+    def command(self, *extra):
+        return [x for x in super().command(*extra) if x != "--no-network-setup"]
+
+    def test_up_at_once(self):
+        self.make_site(net__method="static", net__address="10.0.0.5/24",
+                       net__gateway="10.0.0.1", net__dns="10.0.0.2",
+                       net__carrier_timeout="7")
+        out = self.path("env")
+        self.script(f"env >{out}\necho net: eth0 up 10.0.0.5/24\n")
+        run = self.gate()
+        self.admitted(run)
+        self.assertTrue(run.has("net: eth0 up 10.0.0.5/24"), run.text)
+        with open(out, encoding="ascii") as f:
+            env = set(f.read().splitlines())
+        self.assertLessEqual({"NET_METHOD=static", "NET_ADDRESS=10.0.0.5/24",
+                              "NET_GATEWAY=10.0.0.1", "NET_DNS=10.0.0.2",
+                              "NET_CARRIER_TIMEOUT=7"}, env)
+        self.assertFalse([x for x in env if "TEST" in x or "HOME" in x])
+
+    def later(self, line, reason):
+        mark = self.path("mark")
+        self.script(f"[ -e {mark} ] && exit 0\n>{mark}\necho '{line}'\nexit 75\n")
+        run = self.gate()
+        self.admitted(run)
+        self.assertTrue(run.has(f"waiting {reason}"), run.text)
+
+    def test_no_carrier(self):
+        self.later("net: eth0 no carrier", "net.no-carrier")
+
+    def test_no_address(self):
+        self.later("net: eth0 carrier", "net.no-address")
+
+    def test_script_is_broken(self):
+        self.script("exit 2\n")
+        run = self.gate()
+        self.assertTrue(run.has("failed internal.child"), run.text)
+
+    def test_no_script(self):
+        run = self.gate()
+        self.assertTrue(run.has("failed internal.child"), run.text)
+
+    def test_noise(self):
+        """Status lines are data: cut, and printable."""
+        self.script("head -c 100000 /dev/urandom\nprintf '\\033[2J\\n'\n")
+        run = self.gate()
+        self.admitted(run)
+        self.assertLessEqual(max(map(len, run.lines)), 78)
+        self.assertTrue(all(" " <= c <= "~" for x in run.lines for c in x))
+
+    def test_address_lost(self):
+        """After several calls that found no way the port is set up again."""
+        mark = self.path("mark")
+        self.script(f"echo x >>{mark}\n")
+        port = srv.free_port()
+        self.make_site(server__url=f"https://127.0.0.1:{port}")
+        p = self.start()
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            if os.path.exists(mark) and os.path.getsize(mark) >= 4:
+                break
+            time.sleep(0.05)
+        p.terminate()
+        p.communicate(timeout=20)
+        self.assertGreaterEqual(os.path.getsize(mark), 4)
 
 
 class Child(gate_case.GateCase):
