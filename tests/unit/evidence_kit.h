@@ -572,8 +572,10 @@ static inline struct kit_refs kit_learn(struct kit *k)
 	assert_ok(reference_set_write(&set, &r.bytes));
 	reference_set_free(&set);
 	assert_ok(reference_set_read(blob_bytes(&r.bytes), &r.set));
-	for (size_t i = 0; i < r.set.count; i++)
+	for (size_t i = 0; i < r.set.count; i++) {
+		assert_int_equal(r.set.variant[i].state, VARIANT_STAGED);
 		r.set.variant[i].id = 100 + i;
+	}
 	kit_refs_state(&r, NULL, VARIANT_ACTIVE);
 	free(q);
 	return r;
