@@ -91,7 +91,8 @@ static bool bank_equal(const struct pcr_bank *a, const struct pcr_bank *b)
 	if (a->present != b->present)
 		return false;
 	for (uint32_t pcr = 0; pcr < PCR_COUNT; pcr++)
-		if ((a->present & PCR_MASK(pcr)) && memcmp(a->value[pcr], b->value[pcr], len))
+		if ((a->present & PCR_MASK(pcr)) &&
+		    memcmp(a->value[pcr], b->value[pcr], len) != 0)
 			return false;
 	return true;
 }
