@@ -30,7 +30,7 @@ static enum reason read_scalar(struct cursor *c, struct cbor_writer *w)
 		cbor_put_uint(w, 0, 1000, u32);
 	else if (cbor_uint(c, 0, UINT64_MAX, &u) == R_OK)
 		cbor_put_uint(w, 0, UINT64_MAX, u);
-	else if (cbor_int(c, INT64_MIN, INT64_MAX, &i) == R_OK)
+	else if (cbor_int(c, -9, 9, &i) == R_OK || cbor_int(c, INT64_MIN, INT64_MAX, &i) == R_OK)
 		cbor_put_int(w, i);
 	else if (cbor_bool(c, &t) == R_OK)
 		cbor_put_bool(w, t);
@@ -91,6 +91,18 @@ static enum reason read_item(struct cursor *c, struct cbor_writer *w, struct ope
 	return read_scalar(c, w);
 }
 
+/* At its end a map has no key of any kind, whatever comes behind it. */
+static enum reason map_end(struct cbor_map *m)
+{
+	char name[9];
+	uint64_t u;
+
+	must(cbor_key(m, 1) == R_FORMAT_MISSING_KEY);
+	must(cbor_key_uint(m, 9, &u) == R_FORMAT_MISSING_KEY);
+	must(cbor_key_text(m, 0, sizeof name, CHARSET_NAME, name) == R_FORMAT_MISSING_KEY);
+	return cbor_map_end(m);
+}
+
 static enum reason walk(struct cursor *c, struct cbor_writer *w)
 {
 	struct open open[DEPTH] = { { .left = 1 } };
@@ -102,7 +114,7 @@ static enum reason walk(struct cursor *c, struct cbor_writer *w)
 
 		if (top->is_map ? top->map.left == 0 : top->left == 0) {
 			if (top->is_map)
-				TRY(cbor_map_end(&top->map));
+				TRY(map_end(&top->map));
 			depth--;
 			continue;
 		}
@@ -131,6 +143,22 @@ static enum reason message(struct cursor *c)
 	TRY(cbor_uint(c, 0, 9, &v));
 	TRY(cbor_map_end(&m));
 	return cursor_end(c);
+}
+
+/* What the writer refuses leaves no byte behind. */
+static void refused(struct bytes in)
+{
+	_cleanup_(blob_free) struct blob out = BLOB(1u << 20);
+	struct cbor_writer w = cbor_write_begin(&out);
+
+	cbor_put_array(&w, 0, SIZE_MAX, in.n);
+	cbor_put_text(&w, 0, SIZE_MAX, CHARSET_LABEL, in);
+	must(cbor_write_end(&w, SIZE_MAX) == (charset_has(CHARSET_LABEL, in) ? R_OK : R_FORMAT_TEXT));
+	blob_reset(&out);
+	w = cbor_write_begin(&out);
+	cbor_put_bytes(&w, 0, 8, in);
+	must(cbor_write_end(&w, SIZE_MAX) == (in.n <= 8 ? R_OK : R_FORMAT_RANGE));
+	must(in.n <= 8 || out.n == 0);
 }
 
 /* Names in the order of keys, found with the reader's own rule. */
@@ -176,6 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(cbor_write_end(&w, size) == R_OK);
 		must(bytes_equal(blob_bytes(&out), in));
 	}
+	refused(in);
 	order(in);
 	return 0;
 }

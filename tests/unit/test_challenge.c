@@ -253,6 +253,7 @@ static void test_answer_refusals(void **state)
 	m.credential[1].ek_name = m.credential[0].ek_name;
 	assert_ok(enrol_answer_write(&m, &b));
 	assert_reason(R_FORMAT_DUPLICATE, enrol_answer_read(blob_bytes(&b), &m));
+	seed("challenge", "enrol-answer-twice", blob_bytes(&b));
 
 	/* "enrol first" once more would send the gate round in a circle */
 	m = answer_sample();
@@ -263,6 +264,7 @@ static void test_answer_refusals(void **state)
 	assert_ok(enrol_answer_write(&m, &b));
 	find(&b, "\x05\xf4\x06\x18\x78", 5)[1] = 0xf5;
 	assert_reason(R_FORMAT_RANGE, enrol_answer_read(blob_bytes(&b), &m));
+	seed("challenge", "enrol-answer-again", blob_bytes(&b));
 
 	/* what is wrong inside is told as what it is */
 	find(&b, "\x05\xf5\x06\x18\x78", 5)[1] = 0xf6;

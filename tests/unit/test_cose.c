@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+
 #include "message.h"
 
 #include "base/limits.h"
@@ -275,6 +277,7 @@ static void test_threshold(void **state)
 	/* one key twice is one key */
 	assert_ok(cose_sign_write(payload, COSE_AAD_MANIFEST, same, 2, &twice));
 	assert_ok(verify(blob_bytes(&twice), 1));
+	seed("cose", "sign-twice", blob_bytes(&twice));
 	assert_reason(R_MANIFEST_THRESHOLD, verify(blob_bytes(&twice), 2));
 	/* also when it is pinned under two ids */
 	some = keys;
@@ -355,6 +358,55 @@ static void test_writer_refusals(void **state)
 	assert_reason(R_FORMAT_TOO_LARGE, cose_payload(BYTES(large), &got));
 }
 
+static void read_file(const char *folder, const char *name, struct blob *ret)
+{
+	char path[600];
+	FILE *f;
+	int c;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	f = fopen(path, "rb");
+	assert_non_null(f);
+	while ((c = fgetc(f)) != EOF)
+		assert_ok(blob_u8(ret, (uint8_t)c));
+	fclose(f);
+}
+
+/*
+ * Envelopes that another implementation made (tests/interop/cose.py):
+ * REASON_WHAT.sign1 and REASON_WHAT.sign, the latter with a threshold of 2.
+ */
+static void test_foreign(void **state)
+{
+	const char *folder = getenv("BOOTGATE_COSE");
+	size_t files = 0;
+	struct dirent *e;
+	DIR *d;
+
+	(void)state;
+	if (folder == NULL)
+		return;
+	d = opendir(folder);
+	assert_non_null(d);
+	while ((e = readdir(d)) != NULL) {
+		_cleanup_(blob_free) struct blob b = BLOB(LIMIT_MANIFEST);
+		size_t reason = strcspn(e->d_name, "_");
+		enum reason r;
+
+		if (e->d_name[0] == '.')
+			continue;
+		read_file(folder, e->d_name, &b);
+		r = strstr(e->d_name, ".sign1") != NULL ? verify1(blob_bytes(&b))
+							: verify(blob_bytes(&b), 2);
+		if (strlen(reason_name(r)) != reason ||
+		    strncmp(reason_name(r), e->d_name, reason) != 0)
+			fail_msg("%s: %s", e->d_name, reason_name(r));
+		files++;
+	}
+	closedir(d);
+	assert_true(files > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_sign_broken),
 		cmocka_unit_test(test_sign_body),
 		cmocka_unit_test(test_writer_refusals),
+		cmocka_unit_test(test_foreign),
 	};
 	return cmocka_run_group_tests(tests, make_keys, free_keys);
 }

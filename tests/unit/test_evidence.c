@@ -165,12 +165,14 @@ static void test_claims_full(void **state)
 }
 
 /* What the writer makes of this claims, and the reader of that. */
-static enum reason claims_try(const struct claims *m)
+static enum reason claims_try(const struct claims *m, const char *name)
 {
 	_cleanup_(blob_free) struct blob b = BLOB(LIMIT_EVIDENCE);
 	static struct claims again;
 
 	TRY(claims_write(m, &b));
+	if (name != NULL)
+		seed("evidence", name, blob_bytes(&b));
 	return claims_read(blob_bytes(&b), &again);
 }
 
@@ -181,39 +183,39 @@ static void test_claims_refusals(void **state)
 	(void)state;
 	m = claims_full();
 	memcpy(m->ek_digest[1], m->ek_digest[0], SHA256_LEN);
-	assert_reason(R_FORMAT_DUPLICATE, claims_try(m));
+	assert_reason(R_FORMAT_DUPLICATE, claims_try(m, "twice-ek"));
 	m = claims_full();
 	m->proof[1].ek_name = m->proof[0].ek_name;
-	assert_reason(R_FORMAT_DUPLICATE, claims_try(m));
+	assert_reason(R_FORMAT_DUPLICATE, claims_try(m, "twice-proof"));
 	m = claims_full();
 	m->values.bank[2] = m->values.bank[0];
-	assert_reason(R_FORMAT_DUPLICATE, claims_try(m));
+	assert_reason(R_FORMAT_DUPLICATE, claims_try(m, "twice-bank"));
 	m = claims_full();
 	m->device[0].kind = bytes_of("GPU", 3);
-	assert_reason(R_FORMAT_TEXT, claims_try(m));
+	assert_reason(R_FORMAT_TEXT, claims_try(m, NULL));
 	m = claims_full();
 	m->proof_count = 0;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m->proof_count = LIMIT_EKS + 1;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m = claims_full();
 	m->ek_digest_count = LIMIT_EKS + 1;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m = claims_full();
 	m->device_count = LIMIT_DEVICES + 1;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m = claims_full();
 	m->values.count = LIMIT_BANKS + 1;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m = claims_full();
 	m->stage = STAGE_MAX;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m = claims_full();
 	m->proof[0].ek_name.n = EK_NAME_MIN - 1;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m = claims_full();
 	m->values.bank[0].present = PCR_ALL + 1;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 }
 
 /* A bank whose hash is not known may be there when it is empty. */
@@ -225,9 +227,9 @@ static void test_unknown_bank(void **state)
 
 	(void)state;
 	m->values.bank[1].alg = 0x0027;
-	assert_ok(claims_try(m));
+	assert_ok(claims_try(m, NULL));
 	m->values.bank[1].present = 1;
-	assert_reason(R_FORMAT_RANGE, claims_try(m));
+	assert_reason(R_FORMAT_RANGE, claims_try(m, NULL));
 	m = claims_sample();
 	assert_ok(claims_write(m, &b));
 	/* SHA-256 becomes 0x17, whose digests have no length here */

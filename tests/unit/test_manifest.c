@@ -83,6 +83,23 @@ static void test_round_trip(void **state)
 		seed("manifest", name, blob_bytes(&b));
 	}
 
+	/* a line that just does not fit, by its text and by a value */
+	static char text[1024];
+	for (size_t i = 0; i < 2; i++) {
+		sample()->parameter_count = 1;
+		m.parameter[0].type = PARAMETER_HOST;
+		m.parameter[0].bound = 253;
+		memset(m.cmdline, 'a', sizeof m.cmdline);
+		memcpy(m.cmdline + (i == 0 ? 2 : LIMIT_CMDLINE - 8), "%{node}", 7);
+		m.cmdline[LIMIT_CMDLINE - 1] = '\0';
+		memset(text, 'a', 64);
+		memcpy(text, "\xff" "a.b.c.", 7);
+		blob_reset(&b);
+		assert_ok(manifest_write(&m, &b));
+		assert_ok(blob_append(&b, text, 64));
+		seed("manifest", i == 0 ? "long-text" : "long-value", blob_bytes(&b));
+	}
+
 	sample()->parameter_count = 0;
 	m.cvm_count = 0;
 	m.purpose = PURPOSE_MAINTENANCE;
@@ -141,6 +158,14 @@ static void test_duplicate_parameter(void **state)
 	assert_ok(manifest_write(sample(), &b));
 	find(&b, "\xa5\x63run", 5)[0] = 0xa9;
 	assert_reason(R_FORMAT_RANGE, manifest_read(blob_bytes(&b), &m));
+	/* a CVM twice */
+	*find(&b, "\xa9\x63run", 5) = 0xa5;
+	memmove(find(&b, "\x6ctenant-b.img", 13), "\x68tenant-a", 9);
+	uint8_t *p = find(&b, "\x68tenant-a.img", 13);
+	memmove(p + 9, p + 13, b.n - (size_t)(p - b.p) - 13);
+	b.n -= 4;
+	assert_reason(R_FORMAT_DUPLICATE, manifest_read(blob_bytes(&b), &m));
+	seed("manifest", "twice", blob_bytes(&b));
 }
 
 static void test_parameter_bounds(void **state)
