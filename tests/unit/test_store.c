@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "crypto/digest.h"
+#include "server/store.h"
+
+struct fixture {
+	char dir[32], path[64];
+	struct store *store;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	strcpy(f->dir, "/tmp/store-XXXXXX");
+	assert_non_null(mkdtemp(f->dir));
+	snprintf(f->path, sizeof(f->path), "%s/db", f->dir);
+	assert_ok(store_open(f->path, &f->store));
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	char command[64];
+
+	store_close(&f->store);
+	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
+	assert_int_equal(system(command), 0);
+	free(f);
+	return 0;
+}
+
+static void reopen(struct fixture *f)
+{
+	store_close(&f->store);
+	assert_ok(store_open(f->path, &f->store));
+}
+
+/* Changes the file behind the store's back. */
+static void sql(struct fixture *f, const char *text)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static struct node node_number(uint8_t i, const char *label)
+{
+	struct node n = { .state = NODE_PENDING, .created = 100 + i, .ak_public_len = 3 };
+
+	memset(n.id, i, sizeof(n.id));
+	memset(n.ak_name, i, sizeof(n.ak_name));
+	memcpy(n.ak_public, "abc", 3);
+	snprintf(n.label, sizeof(n.label), "%s", label);
+	assert_ok(pcr_selection_add(&n.implemented, ALG_SHA256, PCR_ALL));
+	return n;
+}
+
+static void test_node_round_trip(void **state)
+{
+	struct fixture *f = *state;
+	struct node n = node_number(7, "rack1-n1"), have;
+
+	n.state = NODE_ENROLLED;
+	n.clock = (struct clock_record){ true, 1ull << 40, 5, 6, 0xffffffff00000001ull };
+	n.ask_enrol = true;
+	snprintf(n.basis, sizeof(n.basis), "operator uid 0");
+	assert_ok(store_node_add(f->store, &n));
+	reopen(f);
+	assert_ok(store_node_by_ak(f->store, n.ak_name, &have));
+	assert_memory_equal(&have, &n, sizeof(n));
+
+	n.state = NODE_REVOKED;
+	n.verdicts = 9;
+	assert_ok(store_node_update(f->store, &n));
+	assert_ok(store_node_by_ak(f->store, n.ak_name, &have));
+	assert_memory_equal(&have, &n, sizeof(n));
+
+	struct node absent = node_number(8, "");
+	assert_reason(R_STORE_NOT_FOUND, store_node_by_ak(f->store, absent.ak_name, &have));
+	assert_reason(R_STORE_NOT_FOUND, store_node_update(f->store, &absent));
+}
+
+/* An AK name occurs once, in whatever state its node is. */
+static void test_second_node_with_the_same_ak(void **state)
+{
+	struct fixture *f = *state;
+	struct node a = node_number(1, ""), b = node_number(2, "");
+
+	a.state = NODE_RETIRED;
+	memcpy(b.ak_name, a.ak_name, sizeof(a.ak_name));
+	assert_ok(store_node_add(f->store, &a));
+	assert_reason(R_STORE_EXISTS, store_node_add(f->store, &b));
+}
+
+static void test_node_find(void **state)
+{
+	struct fixture *f = *state;
+	struct node a = node_number(0xab, "one"), b = node_number(0xab, "two"), have;
+
+	b.id[31] = 1;
+	b.ak_name[0] = 1;
+	assert_ok(store_node_add(f->store, &a));
+	assert_ok(store_node_find(f->store, "abababab", &have));
+	assert_ok(store_node_add(f->store, &b));
+	assert_reason(R_STORE_AMBIGUOUS, store_node_find(f->store, "abababab", &have));
+	assert_ok(store_node_find(f->store, "two", &have));
+	assert_int_equal(have.id[31], 1);
+	/* short prefixes, nothing, and wildcards of SQL fit nothing */
+	assert_reason(R_STORE_NOT_FOUND, store_node_find(f->store, "ab", &have));
+	assert_reason(R_STORE_NOT_FOUND, store_node_find(f->store, "", &have));
+	assert_reason(R_STORE_NOT_FOUND, store_node_find(f->store, "%%%%%%%%", &have));
+	assert_reason(R_STORE_NOT_FOUND, store_node_find(f->store, "' OR 1=1 --", &have));
+	snprintf(b.label, sizeof(b.label), "one");
+	assert_ok(store_node_update(f->store, &b));
+	assert_reason(R_STORE_AMBIGUOUS, store_node_find(f->store, "one", &have));
+}
+
+static void test_ek_belongs_to_one_node(void **state)
+{
+	struct fixture *f = *state;
+	struct node a = node_number(1, ""), b = node_number(2, ""), have;
+	struct node_ek ek = { .name = { 0, 11, 5 }, .name_len = 34, .has_certificate = true };
+
+	assert_ok(store_node_add(f->store, &a));
+	assert_ok(store_node_add(f->store, &b));
+	assert_ok(store_node_ek_add(f->store, a.id, &ek));
+	assert_reason(R_STORE_EXISTS, store_node_ek_add(f->store, b.id, &ek));
+	assert_ok(store_node_by_ek(f->store, bytes_of(ek.name, ek.name_len), &have));
+	assert_memory_equal(have.id, a.id, sizeof(a.id));
+	/* a node that is not there gets no key */
+	struct node_ek other = { .name = { 0, 11, 6 }, .name_len = 34 };
+	assert_reason(R_STORE_EXISTS, store_node_ek_add(f->store, node_number(3, "").id, &other));
+}
+
+/* Every column that a list fills must fit: half a match is none. */
+static void test_listed_ek(void **state)
+{
+	struct fixture *f = *state;
+	struct listed_ek e = { .has_certificate = true, .has_spki = true, .label = "n1", .list = "papers" }, have;
+	struct node_ek ek = { .has_certificate = true, .name_len = 34 };
+
+	e.certificate_digest[0] = ek.certificate_digest[0] = 1;
+	e.spki_digest[0] = ek.spki_digest[0] = 2;
+	assert_ok(store_listed_add(f->store, &e));
+	assert_reason(R_STORE_EXISTS, store_listed_add(f->store, &e));
+	assert_ok(store_listed_find(f->store, &ek, &have));
+	assert_string_equal(have.label, "n1");
+	ek.spki_digest[0] = 3;
+	assert_reason(R_STORE_NOT_FOUND, store_listed_find(f->store, &ek, &have));
+	ek.spki_digest[0] = 2;
+	ek.has_certificate = false;
+	assert_reason(R_STORE_NOT_FOUND, store_listed_find(f->store, &ek, &have));
+}
+
+static struct attestation attestation_number(uint8_t nonce, uint8_t evidence)
+{
+	struct attestation a = { .time = 5, .directive = DIRECTIVE_ADMIT, .verdict = bytes_str("verdict"),
+				 .explanation = bytes_str("words"), .clock = { .known = true, .clock = 3 } };
+
+	memset(a.nonce, nonce, sizeof(a.nonce));
+	memset(a.evidence_digest, evidence, sizeof(a.evidence_digest));
+	memset(a.verdict_digest, nonce, sizeof(a.verdict_digest));
+	memset(a.node_id, 1, sizeof(a.node_id));
+	snprintf(a.reason, sizeof(a.reason), "ok");
+	uint8_t value[SHA256_LEN] = { nonce };
+	assert_ok(pcr_values_set(&a.values, ALG_SHA256, 4, value));
+	assert_ok(pcr_selection_add(&a.selection, ALG_SHA256, PCR_MASK(4)));
+	return a;
+}
+
+static void test_nonce_is_used_once(void **state)
+{
+	struct fixture *f = *state;
+	struct attestation a = attestation_number(1, 1), b = attestation_number(1, 2), have;
+
+	b.verdict_digest[0] = 9;
+	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+	assert_reason(R_SESSION_REPLAYED, store_attestation_add(f->store, &b, bytes_str("other")));
+	reopen(f);
+	assert_reason(R_SESSION_REPLAYED, store_attestation_add(f->store, &b, bytes_str("other")));
+	assert_ok(store_attestation_by_nonce(f->store, a.nonce, &have));
+	assert_memory_equal(have.evidence_digest, a.evidence_digest, SHA256_LEN);
+	assert_true(bytes_equal(have.verdict, a.verdict));
+	assert_true(pcr_values_equal(&have.values, &a.values));
+	assert_true(pcr_selection_equal(&have.selection, &a.selection));
+	assert_false(have.receipt);
+
+	_cleanup_(blob_free) struct blob body = BLOB(64);
+	assert_ok(store_evidence(f->store, a.evidence_digest, &body));
+	assert_true(bytes_equal(blob_bytes(&body), bytes_str("evidence")));
+	assert_reason(R_STORE_NOT_FOUND, store_evidence(f->store, b.evidence_digest, &body));
+}
+
+static void test_receipt_is_kept_once(void **state)
+{
+	struct fixture *f = *state;
+	struct attestation a = attestation_number(1, 1), have;
+
+	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+	assert_ok(store_receipt_add(f->store, a.verdict_digest, 7, &a.values, bytes_str("receipt")));
+	assert_ok(store_receipt_add(f->store, a.verdict_digest, 8, &a.values, bytes_str("again")));
+	assert_ok(store_attestation_by_verdict(f->store, a.verdict_digest, &have));
+	assert_true(have.receipt);
+	assert_true(pcr_values_equal(&have.receipt_values, &a.values));
+	assert_ok(store_attestation_of_node(f->store, a.node_id, 0, &have));
+	assert_reason(R_STORE_NOT_FOUND, store_attestation_of_node(f->store, a.node_id, 1, &have));
+}
+
+static void test_savepoint_undoes_one_request_only(void **state)
+{
+	struct fixture *f = *state;
+	struct node a = node_number(1, ""), b = node_number(2, ""), have;
+
+	assert_ok(store_begin(f->store));
+	assert_ok(store_savepoint(f->store));
+	assert_ok(store_node_add(f->store, &a));
+	assert_ok(store_release(f->store, true));
+	assert_ok(store_savepoint(f->store));
+	assert_ok(store_node_add(f->store, &b));
+	assert_ok(store_release(f->store, false));
+	assert_ok(store_commit(f->store));
+	reopen(f);
+	assert_ok(store_node_by_ak(f->store, a.ak_name, &have));
+	assert_reason(R_STORE_NOT_FOUND, store_node_by_ak(f->store, b.ak_name, &have));
+}
+
+static void test_newer_schema_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s = NULL;
+
+	store_close(&f->store);
+	sql(f, "PRAGMA user_version=2");
+	assert_reason(R_STORE_NEWER, store_open(f->path, &s));
+	assert_null(s);
+	sql(f, "PRAGMA user_version=1");
+	assert_ok(store_open(f->path, &f->store));
+}
+
+static void test_not_a_database(void **state)
+{
+	struct fixture *f = *state;
+	struct store *s = NULL;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/other", f->dir);
+	FILE *out = fopen(path, "w");
+	assert_non_null(out);
+	for (int i = 0; i < 200; i++)
+		fputs("this is not a database\n", out);
+	fclose(out);
+	assert_reason(R_STORE_OPEN, store_open(path, &s));
+	snprintf(path, sizeof(path), "%s/absent/db", f->dir);
+	assert_reason(R_STORE_OPEN, store_open(path, &s));
+}
+
+static void audit_rows(struct fixture *f, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct audit_row row = { .time = 10 + i, .actor = "uid 0", .action = "node.approve" };
+
+		assert_ok(store_audit_add(f->store, &row));
+		assert_int_equal(row.number, i + 1);
+	}
+}
+
+static void test_audit_chain(void **state)
+{
+	static const char *const changes[] = {
+		"UPDATE audit SET detail = 'x' WHERE number = 2",
+		"UPDATE audit SET time = 1 WHERE number = 3",
+		"UPDATE audit SET actor = 'uid ', action = '0node.approve' WHERE number = 2",
+		"DELETE FROM audit WHERE number = 2",
+	};
+	struct fixture *f = *state;
+	uint64_t rows;
+
+	audit_rows(f, 4);
+	assert_ok(store_audit_verify(f->store, &rows));
+	assert_int_equal(rows, 4);
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "CREATE TABLE kept AS SELECT * FROM audit; %s", changes[i]);
+		sql(f, text);
+		assert_reason(R_AUDIT_CHAIN, store_audit_verify(f->store, &rows));
+		assert_true(rows < 4);
+		sql(f, "DELETE FROM audit; INSERT INTO audit SELECT * FROM kept; DROP TABLE kept");
+		assert_ok(store_audit_verify(f->store, &rows));
+	}
+}
+
+/* A full disk is a named reason, and what was there stays. */
+static void test_full(void **state)
+{
+	struct fixture *f = *state;
+	struct attestation a = attestation_number(1, 1), have;
+	enum reason r = R_OK;
+
+	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+	store_close(&f->store);
+	/* A limit on files stands for the disk: the write fails just the same. */
+	struct rlimit old, small = { 256u << 10, RLIM_INFINITY };
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_ok(store_open(f->path, &f->store));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	for (uint8_t i = 2; i < 60 && r == R_OK; i++) {
+		static uint8_t large[64u << 10];
+		struct attestation more = attestation_number(i, i);
+
+		r = store_begin(f->store);
+		if (r == R_OK)
+			r = store_attestation_add(f->store, &more, BYTES(large));
+		if (r == R_OK)
+			r = store_commit(f->store);
+		else
+			store_rollback(f->store);
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_true(r == R_STORE_FULL || r == R_STORE_IO);
+	assert_int_equal(reason_class(r), REASON_TRANSIENT);
+	store_rollback(f->store);
+	reopen(f);
+	assert_ok(store_attestation_by_nonce(f->store, a.nonce, &have));
+}
+
+static enum reason count_failure(void *ctx, const struct stored_failure *failure)
+{
+	assert_string_equal(failure->reason, "net.dns");
+	++*(unsigned *)ctx;
+	return R_OK;
+}
+
+static void test_failures_are_capped(void **state)
+{
+	struct fixture *f = *state;
+	struct stored_failure one = { .time = 1, .peer = "192.0.2.1", .reason = "net.dns", .step = "network",
+				      .log = bytes_str("log") };
+	unsigned n = 0;
+
+	assert_ok(store_begin(f->store));
+	for (unsigned i = 0; i < 10050; i++)
+		assert_ok(store_failure_add(f->store, &one));
+	assert_ok(store_commit(f->store));
+	assert_ok(store_failure_each(f->store, 20000, count_failure, &n));
+	assert_int_equal(n, 10000);
+}
+
+static enum reason forget(void *ctx, struct bytes encoded)
+{
+	struct reference_variant v = { 0 };
+
+	assert_ok(reference_variant_read(encoded, &v));
+	*(enum variant_state *)ctx = v.state;
+	reference_variant_free(&v);
+	return R_OK;
+}
+
+static void test_variant_states(void **state)
+{
+	struct fixture *f = *state;
+	static const uint8_t digest[SHA256_LEN];
+	struct reference_event e = { .pcr = 4, .type = 0x80000003, .digest_count = 1,
+				     .digest = { { ALG_SHA256, BYTES(digest) } } };
+	struct reference_variant v = { .component = "gate", .name = "a", .source = "test", .event_count = 1,
+				       .event = &e };
+	enum variant_state seen = VARIANT_STATE_MAX;
+	uint64_t id;
+
+	assert_ok(store_variant_add(f->store, &v, &id));
+	/* what is staged is not handed to workers */
+	assert_ok(store_variant_each(f->store, true, forget, &seen));
+	assert_int_equal(seen, VARIANT_STATE_MAX);
+	assert_ok(store_variant_state(f->store, id, VARIANT_ACTIVE));
+	assert_ok(store_variant_each(f->store, true, forget, &seen));
+	assert_int_equal(seen, VARIANT_ACTIVE);
+	assert_reason(R_STORE_NOT_FOUND, store_variant_state(f->store, id + 1, VARIANT_ACTIVE));
+}
+
+static void test_selection_of_images(void **state)
+{
+	struct fixture *f = *state;
+	struct stored_manifest m = { .line = "host", .version = "1", .purpose = PURPOSE_HOST }, have;
+	struct node n = node_number(1, "");
+	uint8_t digest[SHA256_LEN];
+	char target[2 * SHA256_LEN + 1];
+
+	m.digest[0] = 1;
+	assert_reason(R_STORE_NOT_FOUND, store_selected(f->store, n.id, PURPOSE_HOST, digest));
+	/* only what is there can be selected */
+	assert_reason(R_STORE_EXISTS, store_select(f->store, "*", PURPOSE_HOST, m.digest));
+	assert_ok(store_manifest_add(f->store, &m, bytes_str("cose")));
+	assert_reason(R_STORE_EXISTS, store_manifest_add(f->store, &m, bytes_str("cose")));
+	assert_ok(store_manifest_find(f->store, "host:1", &have));
+	assert_ok(store_select(f->store, "*", PURPOSE_HOST, m.digest));
+	assert_ok(store_selected(f->store, n.id, PURPOSE_HOST, digest));
+	assert_int_equal(digest[0], 1);
+	assert_reason(R_STORE_NOT_FOUND, store_selected(f->store, n.id, PURPOSE_MAINTENANCE, digest));
+
+	/* the node's own choice wins */
+	m.digest[0] = 2;
+	snprintf(m.version, sizeof(m.version), "2");
+	assert_ok(store_manifest_add(f->store, &m, bytes_str("cose")));
+	hex_encode(BYTES(n.id), target);
+	assert_ok(store_select(f->store, target, PURPOSE_HOST, m.digest));
+	assert_ok(store_selected(f->store, n.id, PURPOSE_HOST, digest));
+	assert_int_equal(digest[0], 2);
+}
+
+int main(void)
+{
+#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(test_node_round_trip),
+		STORE_TEST(test_second_node_with_the_same_ak),
+		STORE_TEST(test_node_find),
+		STORE_TEST(test_ek_belongs_to_one_node),
+		STORE_TEST(test_listed_ek),
+		STORE_TEST(test_nonce_is_used_once),
+		STORE_TEST(test_receipt_is_kept_once),
+		STORE_TEST(test_savepoint_undoes_one_request_only),
+		STORE_TEST(test_newer_schema_is_refused),
+		STORE_TEST(test_not_a_database),
+		STORE_TEST(test_audit_chain),
+		STORE_TEST(test_full),
+		STORE_TEST(test_failures_are_capped),
+		STORE_TEST(test_variant_states),
+		STORE_TEST(test_selection_of_images),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
