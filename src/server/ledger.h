@@ -118,6 +118,9 @@ enum reason ledger_write(struct ledger *l) must_check;
 void answer_body(struct ledger *l, struct ipc *to, uint64_t id, enum media media, struct bytes body);
 void answer_json(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status, struct bytes text);
 void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, uint32_t retry_after);
+/* Sends what waited. `bad`: the commit failed, so nothing of it is true. */
+void answers_send(struct ledger *l, enum reason bad);
+void answers_free(struct ledger *l);
 /* The problem of a reason, with the retry-after that its class asks for. */
 void answer_refusal(struct ledger *l, struct ipc *to, uint64_t id, enum reason r);
 enum reason audit(struct ledger *l, const char *actor, const char *action, struct bytes target,
@@ -128,6 +131,10 @@ enum reason job_add(struct ledger *l, enum job_kind kind, struct ipc *front, uin
 		    struct bytes body, struct job **ret) must_check;
 struct job *job_find(struct ledger *l, uint64_t id);
 void job_remove(struct ledger *l, struct job *j);
+/* Answers with the reason and forgets the job. */
+void job_fail(struct ledger *l, struct job *j, enum reason r);
+/* Those that waited too long for a worker. */
+void jobs_expire(struct ledger *l);
 /* Gives waiting jobs to idle workers. */
 void job_assign(struct ledger *l);
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operations of admin_ops.def, one small function each; ledger_admin.c
+ * calls them by a table. What a changing operation does stands in a savepoint.
+ */
+#ifndef BOOTGATE_SERVER_ADMIN_H
+#define BOOTGATE_SERVER_ADMIN_H
+
+#include "server/ledger_json.h"
+
+/* One request while it is carried out. */
+struct call {
+	struct ledger *l;
+	const struct msg_admin *m;
+	struct bytes body;
+	struct out out;
+	/* where a job answers later */
+	struct ipc *from;
+	uint64_t id;
+	bool deferred;
+};
+
+/* Begins the transaction of a change; *ret_do is false for a dry run. */
+enum reason admin_change(struct call *c, bool *ret_do) must_check;
+/* The change as a row of the audit, with the operator's reason. */
+enum reason admin_note(struct call *c, struct bytes target, const char *detail) must_check;
+/* A number in text, `fallback` where it is empty. */
+enum reason admin_number(const char *text, uint64_t fallback, uint64_t *ret) must_check;
+
+/* admin_node.c */
+void admin_node_out(struct out *o, const struct node *n);
+enum reason op_node_list(struct call *c) must_check;
+enum reason op_node_show(struct call *c) must_check;
+enum reason op_node_approve(struct call *c) must_check;
+enum reason op_node_revoke(struct call *c) must_check;
+
+/* admin_boot.c */
+enum reason op_explain(struct call *c) must_check;
+enum reason op_evidence(struct call *c) must_check;
+enum reason op_verdict(struct call *c) must_check;
+
+/* admin_ref.c */
+enum reason op_ref_list(struct call *c) must_check;
+enum reason op_ref_show(struct call *c) must_check;
+enum reason op_ref_learn(struct call *c) must_check;
+enum reason op_ref_activate(struct call *c) must_check;
+enum reason op_ref_revoke(struct call *c) must_check;
+
+/* admin_image.c */
+enum reason op_image_list(struct call *c) must_check;
+enum reason op_image_add(struct call *c) must_check;
+enum reason op_image_select(struct call *c) must_check;
+
+/* admin_policy.c */
+enum reason op_policy_show(struct call *c) must_check;
+enum reason op_policy_set(struct call *c) must_check;
+enum reason op_ek_load(struct call *c) must_check;
+
+/* admin_status.c */
+enum reason op_failure_list(struct call *c) must_check;
+enum reason op_audit_list(struct call *c) must_check;
+enum reason op_audit_verify(struct call *c) must_check;
+enum reason op_status(struct call *c) must_check;
+
+#endif

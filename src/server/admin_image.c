@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "server/admin.h"
+
+static void manifest_out(struct out *o, const struct stored_manifest *m)
+{
+	out_hex(o, "digest", BYTES(m->digest));
+	out_text(o, "line", m->line);
+	out_text(o, "version", m->version);
+	out_text(o, "purpose", purpose_name(m->purpose));
+	out_number(o, "security_version", m->security_version);
+	out_hex(o, "kernel_sha256", BYTES(m->kernel));
+	out_hex(o, "initrd_sha256", BYTES(m->initrd));
+	out_time(o, "added", m->added);
+}
+
+static enum reason manifest_row(void *ctx, const struct stored_manifest *m)
+{
+	struct call *c = ctx;
+
+	out_object(&c->out, NULL);
+	manifest_out(&c->out, m);
+	out_end(&c->out);
+	return R_OK;
+}
+
+enum reason op_image_list(struct call *c)
+{
+	out_array(&c->out, "images");
+	TRY(store_manifest_each(c->l->store, manifest_row, c));
+	out_end(&c->out);
+	return R_OK;
+}
+
+enum reason op_image_add(struct call *c)
+{
+	struct stored_manifest m, old;
+	uint8_t digest[SHA256_LEN];
+	bool really;
+
+	TRY(admin_change(c, &really));
+	if (c->body.n <= sizeof(m) || c->body.n - sizeof(m) > LIMIT_MANIFEST)
+		return R_FORMAT_TRUNCATED;
+	memcpy(&m, c->body.p, sizeof(m));
+	m.line[sizeof(m.line) - 1] = m.version[sizeof(m.version) - 1] = '\0';
+	struct bytes cose = bytes_of(c->body.p + sizeof(m), c->body.n - sizeof(m));
+	if (m.purpose >= PURPOSE_MAX || !text_printable(bytes_str(m.line)) ||
+	    !text_printable(bytes_str(m.version)))
+		return R_FORMAT_TEXT;
+	TRY(sha256(cose, digest));
+	memcpy(m.digest, digest, SHA256_LEN);
+	m.added = ledger_now();
+	enum reason r = store_manifest_get(c->l->store, m.digest, &old);
+	if (r == R_OK) {
+		manifest_out(&c->out, &old);
+		return R_OK;
+	}
+	if (r != R_STORE_NOT_FOUND)
+		return r;
+	if (really) {
+		TRY(store_manifest_add(c->l->store, &m, cose));
+		TRY(admin_note(c, BYTES(m.digest), m.version));
+	}
+	manifest_out(&c->out, &m);
+	return R_OK;
+}
+
+enum reason op_image_select(struct call *c)
+{
+	char target[2 * SHA256_LEN + 1] = "*";
+	struct stored_manifest m;
+	bool really;
+
+	TRY(admin_change(c, &really));
+	TRY(store_manifest_find(c->l->store, c->m->arg[0], &m));
+	if (c->m->arg[1][0] && strcmp(c->m->arg[1], "*") != 0) {
+		struct node n;
+
+		TRY(store_node_find(c->l->store, c->m->arg[1], &n));
+		hex_encode(BYTES(n.id), target);
+	}
+	if (really) {
+		TRY(store_select(c->l->store, target, m.purpose, m.digest));
+		TRY(admin_note(c, BYTES(m.digest), target));
+	}
+	manifest_out(&c->out, &m);
+	out_text(&c->out, "target", target);
+	return R_OK;
+}

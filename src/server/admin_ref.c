@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "format/eventlog.h"
+#include "server/admin.h"
+
+static void variant_out(struct out *o, const struct reference_variant *v, bool events)
+{
+	out_number(o, "id", v->id);
+	out_text(o, "component", v->component);
+	out_text(o, "name", v->name);
+	out_text(o, "version", v->version);
+	out_number(o, "security_version", v->security_version);
+	out_text(o, "source", v->source);
+	out_text(o, "state", variant_state_name(v->state));
+	if (!events) {
+		out_number(o, "events", v->event_count);
+		return;
+	}
+	out_array(o, "events");
+	for (size_t i = 0; i < v->event_count; i++) {
+		const struct reference_event *e = &v->event[i];
+		const char *type = eventlog_type_name(e->type);
+		char text[FINDING_TEXT_MAX];
+
+		out_object(o, NULL);
+		out_number(o, "pcr", e->pcr);
+		out_text(o, "type", type ? type : "unknown");
+		out_number(o, "type_number", e->type);
+		out_object(o, "digests");
+		for (size_t d = 0; d < e->digest_count; d++) {
+			const char *bank = digest_name(e->digest[d].alg);
+			out_hex(o, bank ? bank : "unknown", e->digest[d].digest);
+		}
+		out_end(o);
+		text_escape(e->text, text, sizeof(text));
+		out_text(o, "text", text);
+		out_end(o);
+	}
+	out_end(o);
+}
+
+static enum reason variant_row(void *ctx, struct bytes encoded)
+{
+	struct call *c = ctx;
+	_cleanup_(reference_variant_free) struct reference_variant v = { 0 };
+
+	TRY(reference_variant_read(encoded, &v));
+	if ((c->m->arg[0][0] && strcmp(c->m->arg[0], v.component) != 0) ||
+	    (c->m->arg[1][0] && strcmp(c->m->arg[1], variant_state_name(v.state)) != 0))
+		return R_OK;
+	out_object(&c->out, NULL);
+	variant_out(&c->out, &v, false);
+	out_end(&c->out);
+	return R_OK;
+}
+
+enum reason op_ref_list(struct call *c)
+{
+	out_array(&c->out, "variants");
+	TRY(store_variant_each(c->l->store, false, variant_row, c));
+	out_end(&c->out);
+	return R_OK;
+}
+
+enum reason op_ref_show(struct call *c)
+{
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
+	_cleanup_(reference_variant_free) struct reference_variant v = { 0 };
+	uint64_t id;
+
+	TRY(text_u64(bytes_str(c->m->arg[0]), INT64_MAX, &id));
+	TRY(store_variant_get(c->l->store, id, &body));
+	TRY(reference_variant_read(blob_bytes(&body), &v));
+	variant_out(&c->out, &v, true);
+	return R_OK;
+}
+
+/* The logs of the node's newest boot, judged authentic then, go to a worker. */
+enum reason op_ref_learn(struct call *c)
+{
+	_cleanup_free_ struct attestation *a = calloc(1, sizeof(*a));
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_EVIDENCE);
+	struct node n;
+	struct job *j;
+
+	if (!a)
+		return R_INTERNAL_MEMORY;
+	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
+	TRY(store_attestation_of_node(c->l->store, n.id, 0, a));
+	TRY(store_evidence(c->l->store, a->evidence_digest, &body));
+	TRY(job_add(c->l, JOB_LEARN, c->from, c->id, blob_bytes(&body), &j));
+	j->admin = *c->m;
+	j->s.session.stage = a->stage;
+	memcpy(j->s.session.nonce, a->nonce, NONCE_LEN);
+	memcpy(j->s.session.ak_name, a->ak_name, AK_NAME_LEN);
+	j->s.session.selection = a->selection;
+	memcpy(j->s.node_id, n.id, SHA256_LEN);
+	hex_encode(bytes_of(n.id, 4), j->s.node);
+	c->deferred = true;
+	return R_OK;
+}
+
+static enum reason variant_change(struct call *c, enum variant_state to)
+{
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
+	_cleanup_(reference_variant_free) struct reference_variant v = { 0 };
+	bool really;
+	uint64_t id;
+
+	TRY(admin_change(c, &really));
+	TRY(text_u64(bytes_str(c->m->arg[0]), INT64_MAX, &id));
+	TRY(store_variant_get(c->l->store, id, &body));
+	TRY(reference_variant_read(blob_bytes(&body), &v));
+	/* What was learned needs a second voice; until there is one, a reason. */
+	if (to == VARIANT_ACTIVE && c->m->reason[0] == '\0')
+		return R_POLICY_REASON_MISSING;
+	if (v.state == VARIANT_REVOKED && to == VARIANT_ACTIVE)
+		return R_STORE_NOT_FOUND;
+	if (really) {
+		char detail[160];
+
+		snprintf(detail, sizeof(detail), "variant %llu of %s, %s to %s", (unsigned long long)id,
+			 v.component, variant_state_name(v.state), variant_state_name(to));
+		TRY(store_variant_state(c->l->store, id, to));
+		TRY(admin_note(c, BYTES_NONE, detail));
+		c->l->refs_stale = true;
+	}
+	v.state = to;
+	variant_out(&c->out, &v, false);
+	return R_OK;
+}
+
+enum reason op_ref_activate(struct call *c)
+{
+	return variant_change(c, VARIANT_ACTIVE);
+}
+
+enum reason op_ref_revoke(struct call *c)
+{
+	return variant_change(c, VARIANT_REVOKED);
+}
