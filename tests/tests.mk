@@ -148,5 +148,4 @@ $(BUILD)/lint/%.tidy: %.c .clang-tidy | $(DEPS_READY)
 	$(Q)touch $@
 -include $(TIDY:.tidy=.d)
 
--include tests/swtpm/swtpm.mk
--include tests/swtpm/enrol.mk
+include $(wildcard tests/*/*.mk)
