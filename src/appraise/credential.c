@@ -31,7 +31,7 @@ static struct bytes label_bytes(const char *label)
 static void mask_bits(uint8_t *first, uint32_t bits)
 {
 	if (bits % 8)
-		*first &= (uint8_t)((1u << (bits % 8)) - 1);
+		*first = (uint8_t)(*first & ((1u << (bits % 8)) - 1));
 }
 
 enum reason tpm_kdfa(uint16_t alg, struct bytes key, const char *label, struct bytes u,
@@ -42,7 +42,7 @@ enum reason tpm_kdfa(uint16_t alg, struct bytes key, const char *label, struct b
 	uint8_t counter[4];
 	uint8_t size[4];
 
-	if (len == 0 || want > DIGEST_MAX)
+	if (len == 0 || bits == 0 || want > DIGEST_MAX)
 		return R_FORMAT_RANGE;
 	put_be32(size, bits);
 	for (uint32_t i = 1, done = 0; done < want; i++, done += (uint32_t)len) {
@@ -66,7 +66,7 @@ enum reason tpm_kdfe(uint16_t alg, struct bytes z, const char *label, struct byt
 	size_t len = digest_len(alg);
 	uint8_t counter[4];
 
-	if (len == 0 || want > DIGEST_MAX)
+	if (len == 0 || bits == 0 || want > DIGEST_MAX)
 		return R_FORMAT_RANGE;
 	for (uint32_t i = 1, done = 0; done < want; i++, done += (uint32_t)len) {
 		const struct bytes pieces[] = {

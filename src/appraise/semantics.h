@@ -35,7 +35,7 @@ enum reason semantics_digests(const struct logs *l, struct explanation *e) must_
  * EV_EFI_VARIABLE_BOOT: older firmware hashes the content of the variable and
  * leaves its name out. True when that is so; then the name is not proved.
  */
-enum reason semantics_content_proved(const struct logs *l, const struct logged *event,
+enum reason semantics_content_proved(const struct logs *l, const struct logged *one,
 				     bool *ret) must_check;
 
 #endif

@@ -84,19 +84,16 @@ static enum reason check_signature(struct verification *v)
 static enum reason check_nonce(const struct arguments *args, struct verification *v)
 {
 	uint8_t nonce[NONCE_MAX];
-	char lower[2 * NONCE_MAX + 1];
+	enum reason r;
 	size_t n;
 
 	if (!args->nonce)
 		return R_OK;
-	n = strlen(args->nonce);
-	if (n >= sizeof lower)
+	r = quote_hex_read(args->nonce, nonce, sizeof nonce, &n);
+	/* No quote can carry one that is longer. */
+	if (r == R_FORMAT_TOO_LARGE)
 		return R_QUOTE_NONCE;
-	for (size_t i = 0; i <= n; i++)
-		lower[i] = args->nonce[i] >= 'A' && args->nonce[i] <= 'F'
-				   ? (char)(args->nonce[i] - 'A' + 'a')
-				   : args->nonce[i];
-	if (hex_decode_upto(bytes_str(lower), nonce, sizeof nonce, &n) != R_OK) {
+	if (r != R_OK) {
 		snprintf(v->detail, sizeof v->detail, "--nonce is not hexadecimal");
 		return R_USAGE;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ctl/quote_files.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -155,6 +156,20 @@ static size_t raw_size(const struct pcr_selection *s)
 
 /* ---- text ---------------------------------------------------------------- */
 
+#define HEX_MAX 256u
+
+enum reason quote_hex_read(const char *text, uint8_t *ret, size_t max, size_t *ret_n)
+{
+	char lower[HEX_MAX + 1];
+	size_t n = strlen(text);
+
+	if (n > HEX_MAX)
+		return R_FORMAT_TOO_LARGE;
+	for (size_t i = 0; i <= n; i++)
+		lower[i] = (char)tolower((unsigned char)text[i]);
+	return hex_decode_upto(bytes_str(lower), ret, max, ret_n);
+}
+
 #define LINE_MAX_CHARS 256u
 
 /* Parts of a line between blanks, `:` and `=`. */
@@ -174,20 +189,15 @@ static size_t split(char *line, char *part[3])
 static enum reason set_text(uint16_t alg, const char *pcr, const char *value,
 			    struct pcr_values *ret)
 {
-	char lower[2 * DIGEST_MAX + 1];
 	uint8_t digest[DIGEST_MAX];
 	uint64_t number;
 	size_t n;
 
 	if (strncmp(value, "0x", 2) == 0)
 		value += 2;
-	n = strlen(value);
-	if (digest_len(alg) == 0 || n != 2 * digest_len(alg))
+	TRY(quote_hex_read(value, digest, sizeof digest, &n));
+	if (n == 0 || n != digest_len(alg))
 		return R_FORMAT_TEXT;
-	for (size_t i = 0; i <= n; i++)
-		lower[i] = value[i] >= 'A' && value[i] <= 'F' ? (char)(value[i] - 'A' + 'a')
-							      : value[i];
-	TRY(hex_decode(bytes_str(lower), digest, digest_len(alg)));
 	TRY(text_u64(bytes_str(pcr), PCR_COUNT - 1, &number));
 	if (pcr_value(ret, alg, (uint32_t)number).n > 0)
 		return R_FORMAT_DUPLICATE;

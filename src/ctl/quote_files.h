@@ -14,6 +14,9 @@ struct quote_key {
 };
 enum reason quote_key_read(struct bytes in, struct quote_key *ret) must_check;
 
+/* Bytes out of hexadecimal digits of either case: R_FORMAT_TEXT, R_FORMAT_TOO_LARGE. */
+enum reason quote_hex_read(const char *text, uint8_t *ret, size_t max, size_t *ret_n) must_check;
+
 /*
  * Register values: the binary file of tpm2_quote --pcr (either of its
  * formats), or text: `sha256 7 HEX` lines of ours, the listing of
