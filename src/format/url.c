@@ -137,13 +137,19 @@ static bool authority_valid(struct bytes text)
 	return host_valid(text);
 }
 
+/* The unreserved characters of RFC 3986: those that no escape may stand for. */
+static bool is_unreserved(uint8_t c)
+{
+	return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+	       c == '_' || c == '~';
+}
+
 static bool segment_valid(struct bytes s)
 {
 	if (s.n == 0 || bytes_equal(s, bytes_str(".")) || bytes_equal(s, bytes_str("..")))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_lower(s.p[i]) && !is_digit(s.p[i]) && !(s.p[i] >= 'A' && s.p[i] <= 'Z') &&
-		    memchr("-._~", s.p[i], 4) == NULL)
+		if (!is_unreserved(s.p[i]))
 			return false;
 	return true;
 }
