@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests under way, and which worker has which. */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "server/ledger.h"
 
