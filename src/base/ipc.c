@@ -162,14 +162,14 @@ enum reason ipc_send(struct ipc *c, uint32_t type, uint64_t id, const struct byt
 }
 
 /* The descriptor travels with the first byte. */
-static ssize_t send_some(int fd, const struct ipc_pending *p)
+static ssize_t send_some(int fd, struct ipc_pending *p)
 {
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec part = {
-		.iov_base = (void *)(uintptr_t)(p->data + p->done),
+		.iov_base = p->data + p->done,
 		.iov_len = p->n - p->done,
 	};
 	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };

@@ -12,13 +12,15 @@ void hex_encode(struct bytes in, char *ret)
 	ret[2 * in.n] = '\0';
 }
 
-static int digit_value(uint8_t c)
+enum { NO_DIGIT = 16 };
+
+static unsigned int digit_value(uint8_t c)
 {
 	if (c >= '0' && c <= '9')
-		return c - '0';
+		return c - (unsigned int)'0';
 	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
+		return c - (unsigned int)'a' + 10;
+	return NO_DIGIT;
 }
 
 enum reason hex_decode_upto(struct bytes text, uint8_t *ret, size_t max, size_t *ret_n)
@@ -28,7 +30,7 @@ enum reason hex_decode_upto(struct bytes text, uint8_t *ret, size_t max, size_t 
 	if (text.n / 2 > max)
 		return R_FORMAT_TOO_LARGE;
 	for (size_t i = 0; i < text.n; i++) {
-		if (digit_value(text.p[i]) < 0)
+		if (digit_value(text.p[i]) == NO_DIGIT)
 			return R_FORMAT_TEXT;
 	}
 	for (size_t i = 0; i < text.n / 2; i++) {

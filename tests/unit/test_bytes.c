@@ -19,6 +19,7 @@ static void test_equal_secret(void **state)
 	assert_false(bytes_equal_secret(bytes_str("abc"), bytes_str("xbc")));
 	assert_false(bytes_equal_secret(bytes_str("abc"), bytes_str("abx")));
 	assert_false(bytes_equal_secret(bytes_str("abc"), bytes_str("ab")));
+	assert_false(bytes_equal_secret(bytes_str("ab"), bytes_str("abc")));
 	assert_true(bytes_equal_secret(BYTES_NONE, BYTES_NONE));
 }
 
@@ -175,6 +176,7 @@ static void test_cursor_truncated(void **state)
 	assert_ok(cursor_copy(&c, copy, 2));
 	assert_reason(R_FORMAT_TRUNCATED, cursor_be16(&c, &u16));
 	assert_reason(R_FORMAT_TRUNCATED, cursor_le16(&c, &u16));
+	assert_reason(R_FORMAT_TRAILING, cursor_end(&c));
 	assert_ok(cursor_u8(&c, &u8));
 	assert_reason(R_FORMAT_TRUNCATED, cursor_u8(&c, &u8));
 	assert_ok(cursor_take(&c, 0, &b));

@@ -15,6 +15,7 @@ static const struct {
 	const char *hmac_short;
 	const char *hmac_long;
 	const char *hmac_empty;
+	const char *hmac_middle;	/* key longer than some blocks */
 } vectors[] = {
 	{ ALG_SHA1, "sha1",
 	  "da39a3ee5e6b4b0d3255bfef95601890afd80709",
@@ -23,7 +24,8 @@ static const struct {
 	  "2d095daa1437f7f4f361cd003710e0b4d4d9af37",
 	  "b617318655057264e28bc0b6fb378c8ef146be00",
 	  "f91271dc2fd036f54d74d134ff739fefb59aac86",
-	  "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d" },
+	  "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d",
+	  "6baa1ac976b7880cf1007fa579fd04daea2870a7" },
 	{ ALG_SHA256, "sha256",
 	  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 	  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -31,7 +33,8 @@ static const struct {
 	  "3b05b530351f50663ba5ac734c246d169eafec6b57c70dc6dc94cad39d04aad8",
 	  "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
 	  "f84c159648a99f6ace4dc6e293ebc50e9ec6936ebd7022091d9ae0f5cd6693ba",
-	  "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad" },
+	  "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad",
+	  "4e9638590f2780370491dacfd8e20c85600da0ded385d8b4f68b00425d4518f2" },
 	{ ALG_SHA384, "sha384",
 	  "38b060a751ac96384cd9327eb1b1e36a21fdb71114be07434c0cc7bf63f6e1da"
 	  "274edebfe76f65fbd51ad2f14898b95b",
@@ -46,7 +49,9 @@ static const struct {
 	  "ec629fe0dc1fab504fc1c89572d6573cf15c3a4b5b69d53f0c13849561a6c13e"
 	  "153af48d2538ce056a3fe10d69da16c3",
 	  "6c1f2ee938fad2e24bd91298474382ca218c75db3d83e114b3d4367776d14d35"
-	  "51289e75e8209cd4b792302840234adc" },
+	  "51289e75e8209cd4b792302840234adc",
+	  "91c2453fce427e190b74520d00eb72245d1d92277e3d7cc74142b0ff5e2293b8"
+	  "8d5867837cdcc2fbe33fbf0ecb369406" },
 	{ ALG_SHA512, "sha512",
 	  "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce"
 	  "47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
@@ -61,7 +66,9 @@ static const struct {
 	  "9dc6330f4c966b62b735d565343cb77413deccdf42a92d9ef5e4e2ae33f6c924"
 	  "bbc8e34c47111bc069482d4dbcfee148419a6547f2d01500e8160b39cc2e4ae8",
 	  "b936cee86c9f87aa5d3c6f2e84cb5a4239a5fe50480a6ec66b70ab5b1f4ac673"
-	  "0c6c515421b327ec1d69402e53dfb49ad7381eb067b338fd7b0cb22247225d47" },
+	  "0c6c515421b327ec1d69402e53dfb49ad7381eb067b338fd7b0cb22247225d47",
+	  "fae1f6ccea063431488787cda53ed9b3b8f14a9c0715ce105f78d5a271ef47ac"
+	  "ac8f7eb2ec566e50f22531035071b224da5df6e6f3dbf959790c2dbaad258565" },
 	{ ALG_SM3, "sm3",
 	  "1ab21d8355cfa17f8e61194831e81a8f22bec8c728fefb747ed035eb5082aa2b",
 	  "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0",
@@ -69,7 +76,8 @@ static const struct {
 	  "e6eaa7c1a6e1ccc6a9821419ecb401ecc9d3831a30f681646356e0dbfc9fa514",
 	  "51b00d1fb49832bfb01c3ce27848e59f871d9ba938dc563b338ca964755cce70",
 	  "7fe81376928b28f18a41cc533a8d654ef78345ecd7b3807c0913545b77abe6e3",
-	  "0d23f72ba15e9c189a879aefc70996b06091de6e64d31b7a84004356dd915261" },
+	  "0d23f72ba15e9c189a879aefc70996b06091de6e64d31b7a84004356dd915261",
+	  "4af653075dbaf0ef9a62e6ab9dc4f4ca4ee1fc1b66cb71d8978bab917054925f" },
 };
 
 static void assert_hex(const uint8_t *got, size_t n, const char *want)
@@ -195,6 +203,8 @@ static void test_hmac(void **state)
 		assert_hex(hash, n, vectors[i].hmac_short);
 		assert_ok(hmac_of(alg, BYTES(long_key), halves, 2, hash));
 		assert_hex(hash, n, vectors[i].hmac_long);
+		assert_ok(hmac_of(alg, bytes_of(long_key, 100), &hi, 1, hash));
+		assert_hex(hash, n, vectors[i].hmac_middle);
 		assert_ok(hmac_of(alg, BYTES_NONE, NULL, 0, hash));
 		assert_hex(hash, n, vectors[i].hmac_empty);
 	}

@@ -25,7 +25,7 @@ static void compress(uint32_t state[8], const uint8_t block[SM3_BLOCK])
 	uint32_t w[68];
 	uint32_t v[8];
 
-	for (unsigned int j = 0; j < 16; j++) {
+	for (size_t j = 0; j < 16; j++) {
 		w[j] = (uint32_t)block[4 * j] << 24 | (uint32_t)block[4 * j + 1] << 16 |
 		       (uint32_t)block[4 * j + 2] << 8 | block[4 * j + 3];
 	}

@@ -65,7 +65,7 @@ enum reason aead_seal(const uint8_t key[AEAD_KEY_LEN], struct bytes aad, struct 
 
 static enum reason open_into(EVP_CIPHER_CTX *c, struct bytes sealed, uint8_t *to, size_t len)
 {
-	uint8_t *tag = (uint8_t *)(uintptr_t)(sealed.p + NONCE + len);
+	uint8_t *tag = (uint8_t *)(sealed.p + NONCE + len);
 	uint8_t rest[TAG];
 	int n = 0;
 

@@ -63,7 +63,7 @@ enum reason ossl_ec_public(uint16_t tpm_curve, struct bytes x, struct bytes y, E
 
 	OSSL_PARAM params[] = {
 		OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME,
-						 (char *)(uintptr_t)group, 0),
+						 (char *)group, 0),
 		OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point, 1 + 2 * len),
 		OSSL_PARAM_construct_end(),
 	};

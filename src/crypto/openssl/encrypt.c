@@ -52,11 +52,11 @@ enum reason rsa_oaep(struct bytes modulus, uint32_t exponent, uint16_t alg, stru
 
 	OSSL_PARAM params[] = {
 		OSSL_PARAM_construct_utf8_string(OSSL_ASYM_CIPHER_PARAM_PAD_MODE,
-						 (char *)(uintptr_t)OSSL_PKEY_RSA_PAD_MODE_OAEP, 0),
+						 (char *)OSSL_PKEY_RSA_PAD_MODE_OAEP, 0),
 		OSSL_PARAM_construct_utf8_string(OSSL_ASYM_CIPHER_PARAM_OAEP_DIGEST,
-						 (char *)(uintptr_t)method, 0),
+						 (char *)method, 0),
 		OSSL_PARAM_construct_utf8_string(OSSL_ASYM_CIPHER_PARAM_MGF1_DIGEST,
-						 (char *)(uintptr_t)method, 0),
+						 (char *)method, 0),
 		OSSL_PARAM_construct_octet_string(OSSL_ASYM_CIPHER_PARAM_OAEP_LABEL, text,
 						  label.n),
 		OSSL_PARAM_construct_end(),
