@@ -15,22 +15,6 @@ import kit
 SEED = int(os.environ.get("SEED", "0")) or random.randrange(1 << 30)
 
 
-def children(pid):
-    """(pid, name) of the server's processes, from /proc."""
-    out = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/stat", encoding="ascii") as f:
-                fields = f.read().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            out.append(int(entry))
-    return sorted(out)
-
-
 class Killed(kit.PathCase):
     def setUp(self):
         super().setUp()
@@ -38,7 +22,7 @@ class Killed(kit.PathCase):
         self.random = random.Random(SEED)
 
     def kill_one(self):
-        found = children(self.control.child.pid)
+        found = kit.children(self.control.child.pid)
         if found:
             victim = self.random.choice(found)
             try:
@@ -82,7 +66,7 @@ class Killed(kit.PathCase):
             node.power_on()
             child = node.start()
             time.sleep(self.random.uniform(0.05, 0.8))
-            for pid in [self.control.child.pid, *children(self.control.child.pid)]:
+            for pid in [self.control.child.pid, *kit.children(self.control.child.pid)]:
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:

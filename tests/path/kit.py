@@ -358,5 +358,21 @@ class PathCase(unittest.TestCase):
         self.assertEqual(boot.failed(), reason, boot.text + self.control.text())
 
 
+def children(pid):
+    """(pid, name) of the server's processes, from /proc."""
+    out = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="ascii") as f:
+                fields = f.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            out.append(int(entry))
+    return sorted(out)
+
+
 def decode64(text):
     return base64.b64decode(text, validate=True)
