@@ -46,6 +46,9 @@ $(HOST_INITRD): image/lab/mkhost image/lab/unpack-host $(wildcard image/lab/host
 	@mkdir -p $(@D)
 	$(Q)image/lab/mkhost "$$(image/lab/unpack-host)" $@
 
+# the tests of tests/tests.list that play scenarios
+test-programs: mkimage $(HOST_INITRD)
+
 # make lab SCENARIO="admit no-tpm", see tests/boot/scenarios.tsv
 SCENARIO ?= admit
 lab: all $(HOST_INITRD) ## a boot in QEMU; SCENARIO=NAME for another than admit
