@@ -38,6 +38,9 @@ MALFORMED = [
     ("server", [f"put:{SPEC_COUNT + 4}:2700"], "log.algorithm", 0),
     ("server", [f"put:{SPEC_COUNT + 6}:2000"], "log.algorithm", 0),
     ("server", [f"put:{SPEC_COUNT + 8}:0400"], "log.algorithm", 0),
+    # vendorInfoSize one too small and one too large
+    ("odd", ["put:68:05"], "log.header", 0),
+    ("odd", ["put:68:07"], "log.header", 0),
     ("server", ["pcr:2:24"], "log.pcr-range", 2),
     ("server", ["pcr:2:0xffffffff"], "log.pcr-range", 2),
     ("server", ["pcr:25:24"], "log.pcr-range", 25),

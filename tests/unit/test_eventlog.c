@@ -220,6 +220,8 @@ static void test_faults(void **state)
 {
 	_cleanup_(eventlog_writer_free) struct eventlog_writer w = begin(two, 2);
 	struct eventlog_replay r;
+	struct eventlog log;
+	struct event e;
 	size_t at;
 
 	(void)state;
@@ -237,6 +239,11 @@ static void test_faults(void **state)
 	assert_reason(R_LOG_TRUNCATED, eventlog_replay(bytes_of(w.log.p, at + 1), &r));
 	w.log.p[at] = 24;
 	assert_reason(R_LOG_PCR_RANGE, eventlog_replay(log_of(&w), &r));
+	assert_ok(eventlog_open(log_of(&w), &log));
+	assert_ok(eventlog_next(&log, &e));
+	assert_ok(eventlog_next(&log, &e));
+	assert_reason(R_LOG_PCR_RANGE, eventlog_next(&log, &e));
+	assert_int_equal(log.fault.offset, at);
 	w.log.p[at] = 2;
 	w.log.p[at + 8] = 3;
 	assert_reason(R_LOG_DIGEST_COUNT, eventlog_replay(log_of(&w), &r));
