@@ -3,8 +3,8 @@
  * What the gate takes from each library, for deps/check: that it links as
  * static PIE, how large it gets, and that it runs.
  *
- *   probe                          hashes, curl and CBOR only
- *   probe tpm device:NODE          plus a salted session and a random number
+ *   probe                          digests, CBOR, random numbers
+ *   probe tpm device:NODE          plus sessions salted with ECC and RSA
  *   probe tpm swtpm:PATH           the same with the test libraries
  *   probe get URL CA.pem           one GET
  */
@@ -13,6 +13,7 @@
 #include <mbedtls/sha256.h>
 #include <nettle/sha2.h>
 #include <nettle/sm3.h>
+#include <psa/crypto.h>
 #include <stdio.h>
 #include <string.h>
 #include <tinycbor/cbor.h>
@@ -97,16 +98,10 @@ static TSS2_RC open_tcti(TSS2_TCTI_CONTEXT *tcti, size_t *size, const char *name
 #endif
 }
 
-static int tpm(const char *name)
+/* Random bytes through a session salted with a key of this template. */
+static int session(ESYS_CONTEXT *esys, const TPM2B_PUBLIC *template)
 {
-	static union {
-		max_align_t align;
-		uint8_t bytes[8192];
-	} room;
-	TSS2_TCTI_CONTEXT *tcti = (TSS2_TCTI_CONTEXT *)room.bytes;
-	size_t size = sizeof(room);
-	ESYS_CONTEXT *esys;
-	ESYS_TR key, session;
+	ESYS_TR key, hmac;
 	TPM2B_DIGEST *random;
 	TPM2B_SENSITIVE_CREATE sensitive = { 0 };
 	TPML_PCR_SELECTION pcrs = { 0 };
@@ -115,24 +110,68 @@ static int tpm(const char *name)
 		.keyBits.aes = 128,
 		.mode.aes = TPM2_ALG_CFB,
 	};
-	TPM2B_PUBLIC template = { .publicArea = {
-		.type = TPM2_ALG_ECC,
-		.nameAlg = TPM2_ALG_SHA256,
-		.objectAttributes = TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT |
-			TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT |
-			TPMA_OBJECT_SENSITIVEDATAORIGIN |
-			TPMA_OBJECT_USERWITHAUTH,
+
+	TSS2_RC rc = Esys_CreatePrimary(esys, ESYS_TR_RH_NULL, ESYS_TR_PASSWORD,
+				ESYS_TR_NONE, ESYS_TR_NONE, &sensitive, template,
+				NULL, &pcrs, &key, NULL, NULL, NULL, NULL);
+	if (rc)
+		return report("primary", rc);
+	rc = Esys_StartAuthSession(esys, key, ESYS_TR_NONE, ESYS_TR_NONE,
+				   ESYS_TR_NONE, ESYS_TR_NONE, NULL, TPM2_SE_HMAC,
+				   &aes, TPM2_ALG_SHA256, &hmac);
+	if (rc)
+		return report("session", rc);
+	rc = Esys_TRSess_SetAttributes(esys, hmac,
+		TPMA_SESSION_ENCRYPT | TPMA_SESSION_AUDIT |
+		TPMA_SESSION_CONTINUESESSION, 0xff);
+	if (rc)
+		return report("attributes", rc);
+	rc = Esys_GetRandom(esys, hmac, ESYS_TR_NONE, ESYS_TR_NONE, 16, &random);
+	if (rc)
+		return report("random", rc);
+	printf("tpm: %u random bytes\n", random->size);
+	Esys_Free(random);
+	return Esys_FlushContext(esys, hmac) || Esys_FlushContext(esys, key);
+}
+
+#define PARENT(alg) \
+	.type = (alg), \
+	.nameAlg = TPM2_ALG_SHA256, \
+	.objectAttributes = TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT | \
+		TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | \
+		TPMA_OBJECT_SENSITIVEDATAORIGIN | TPMA_OBJECT_USERWITHAUTH
+#define AES_128_CFB { \
+	.algorithm = TPM2_ALG_AES, \
+	.keyBits.aes = 128, \
+	.mode.aes = TPM2_ALG_CFB, \
+}
+
+static int tpm(const char *name)
+{
+	static union {
+		max_align_t align;
+		uint8_t bytes[8192];
+	} room;
+	static const TPM2B_PUBLIC ecc = { .publicArea = {
+		PARENT(TPM2_ALG_ECC),
 		.parameters.eccDetail = {
-			.symmetric = {
-				.algorithm = TPM2_ALG_AES,
-				.keyBits.aes = 128,
-				.mode.aes = TPM2_ALG_CFB,
-			},
+			.symmetric = AES_128_CFB,
 			.scheme.scheme = TPM2_ALG_NULL,
-			.curveID = TPM2_ECC_NIST_P256,
+			.curveID = TPM2_ECC_NIST_P384,
 			.kdf.scheme = TPM2_ALG_NULL,
 		},
 	} };
+	static const TPM2B_PUBLIC rsa = { .publicArea = {
+		PARENT(TPM2_ALG_RSA),
+		.parameters.rsaDetail = {
+			.symmetric = AES_128_CFB,
+			.scheme.scheme = TPM2_ALG_NULL,
+			.keyBits = 2048,
+		},
+	} };
+	TSS2_TCTI_CONTEXT *tcti = (TSS2_TCTI_CONTEXT *)room.bytes;
+	size_t size = sizeof(room);
+	ESYS_CONTEXT *esys;
 
 	TSS2_RC rc = open_tcti(tcti, &size, name);
 	if (rc)
@@ -143,31 +182,10 @@ static int tpm(const char *name)
 	rc = Esys_Startup(esys, TPM2_SU_CLEAR);
 	if (rc && rc != TPM2_RC_INITIALIZE)
 		return report("startup", rc);
-	rc = Esys_CreatePrimary(esys, ESYS_TR_RH_NULL, ESYS_TR_PASSWORD,
-				ESYS_TR_NONE, ESYS_TR_NONE, &sensitive, &template,
-				NULL, &pcrs, &key, NULL, NULL, NULL, NULL);
-	if (rc)
-		return report("primary", rc);
-	rc = Esys_StartAuthSession(esys, key, ESYS_TR_NONE, ESYS_TR_NONE,
-				   ESYS_TR_NONE, ESYS_TR_NONE, NULL, TPM2_SE_HMAC,
-				   &aes, TPM2_ALG_SHA256, &session);
-	if (rc)
-		return report("session", rc);
-	rc = Esys_TRSess_SetAttributes(esys, session,
-		TPMA_SESSION_ENCRYPT | TPMA_SESSION_AUDIT |
-		TPMA_SESSION_CONTINUESESSION, 0xff);
-	if (rc)
-		return report("attributes", rc);
-	rc = Esys_GetRandom(esys, session, ESYS_TR_NONE, ESYS_TR_NONE, 16, &random);
-	if (rc)
-		return report("random", rc);
-	printf("tpm: %u random bytes\n", random->size);
-	Esys_Free(random);
-	if (Esys_FlushContext(esys, session) || Esys_FlushContext(esys, key))
-		return 1;
+	int bad = session(esys, &ecc) || session(esys, &rsa);
 	Esys_Finalize(&esys);
 	Tss2_Tcti_Finalize(tcti);
-	return 0;
+	return bad;
 }
 
 static int get(const char *url, const char *ca)
@@ -197,7 +215,11 @@ static int get(const char *url, const char *ca)
 
 int main(int argc, char **argv)
 {
+	uint8_t random[16];
+
 	if (digests() || signature() || cbor())
+		return 1;
+	if (psa_crypto_init() || psa_generate_random(random, sizeof(random)))
 		return 1;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		return 1;
