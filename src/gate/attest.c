@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Steps 7 to 10: quote, evidence, verdict. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,7 +123,7 @@ static enum reason verdict_reason(struct gate *g, enum reason otherwise)
 
 	if (v->reason_count == 0)
 		return otherwise;
-	strcpy(g->reason_text, v->reason[0].name);
+	snprintf(g->reason_text, sizeof(g->reason_text), "%s", v->reason[0].name);
 	return reason_find(v->reason[0].name, &named) && named != R_OK ? named : otherwise;
 }
 

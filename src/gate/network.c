@@ -24,10 +24,11 @@ static _Noreturn void become_script(const struct gate *g, const char *path, int 
 {
 	const struct boot_conf *c = &g->config.boot;
 	char method[64], address[128], gateway[128], dns[128], timeout[64];
-	char *const argv[] = { (char *)(uintptr_t)path, NULL };
-	char *const env[] = { (char *)(uintptr_t)"PATH=/bin:/sbin:/usr/bin:/usr/sbin",
-			      method, address, gateway, dns, timeout, NULL };
+	char search[] = "PATH=/bin:/sbin:/usr/bin:/usr/sbin", name[SYSFS_PATH_MAX];
+	char *const argv[] = { name, NULL };
+	char *const env[] = { search, method, address, gateway, dns, timeout, NULL };
 
+	snprintf(name, sizeof(name), "%s", path);
 	snprintf(method, sizeof(method), "NET_METHOD=%s", c->net_method);
 	snprintf(address, sizeof(address), "NET_ADDRESS=%s", c->net_address);
 	snprintf(gateway, sizeof(gateway), "NET_GATEWAY=%s", c->net_gateway);

@@ -11,6 +11,15 @@
 
 #define RAW_MAX (16u << 10)		/* values of every register of eight banks */
 
+static const char help[] =
+	"usage: bootgate pcrs [SELECTION] [--out FILE] [--json]\n"
+	"\n"
+	"Shows registers, as tpm2_pcrread does. SELECTION is like\n"
+	"sha256:0,1,2,7+sha1:all; without one, every active bank.\n"
+	"\n"
+	"  -o, --out FILE   also writes the values, one after the other, as bytes\n"
+	"      --json       {\"sha256\":{\"0\":\"HEX\",...},...}\n";
+
 struct pcrs {
 	const char *selection;		/* NULL: every register of every active bank */
 	const char *out;
@@ -93,8 +102,11 @@ int command_pcrs(int argc, char **argv)
 	struct pcrs p = { 0 };
 	struct pcr_selection ignored;
 	struct tpm *t = NULL;
-	enum reason r = options(argc, argv, &p);
+	enum reason r;
 
+	if (by_hand_help(argc, argv, help))
+		return 0;
+	r = options(argc, argv, &p);
 	/* a mistake is told before the TPM is looked for */
 	if (r == R_OK && p.selection != NULL)
 		r = by_hand_selection(p.selection, &ignored);

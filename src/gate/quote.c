@@ -22,6 +22,21 @@
 #define NONCE_DIGITS 128u
 #define PATH_LEN 512u
 
+static const char help[] =
+	"usage: bootgate quote --pcrs SELECTION --nonce HEX [--ak HANDLE] [--out DIR]\n"
+	"\n"
+	"Quotes the registers with the fleet's attestation key, or with the key at a\n"
+	"persistent handle. Writes quote.msg, quote.sig, quote.pcrs, ak.pub and ak.pem\n"
+	"for tpm2_checkquote.\n"
+	"\n"
+	"  -l, --pcrs SELECTION  like sha256:0,1,2,7+sha1:all (also --pcr-list)\n"
+	"  -q, --nonce HEX       1 to 64 bytes (also --qualification)\n"
+	"  -c, --ak HANDLE       0x81000000 to 0x81ffffff (also --key-context)\n"
+	"  -d, --out DIR         where the files go; made if it is not there\n"
+	"  -m, --message FILE    in place of quote.msg\n"
+	"  -s, --signature FILE  in place of quote.sig\n"
+	"  -o, --pcr FILE        in place of quote.pcrs\n";
+
 struct quote {
 	/* as given */
 	const char *pcrs, *nonce, *ak, *folder, *message, *signature, *values, *tpm;
@@ -275,14 +290,15 @@ int command_quote(int argc, char **argv)
 		.public = BLOB(LIMIT_TPM_PUBLIC),
 	};
 	struct tpm *t = NULL;
-	enum reason r = understand(argc, argv, &q);
+	enum reason r;
 
+	if (by_hand_help(argc, argv, help))
+		return 0;
+	r = understand(argc, argv, &q);
 	if (r == R_OK)
 		r = tpm_open(q.tpm, 0, &t);
 	if (r == R_OK)
 		r = make(t, &q);
-	if (r == R_TPM_RESPONSE)
-		fprintf(stderr, "bootgate: response code %#05x\n", tpm_last_rc(t));
 	tpm_close(&t);
 	if (r == R_OK)
 		r = save_all(&q);

@@ -173,7 +173,7 @@ static void show(struct console *c, const char *line)
 
 void console_flush(struct console *c)
 {
-	char line[LOG_LINE_MAX + 2];
+	char line[LOG_LINE_MAX + 2] = "";
 	size_t n = 0;
 
 	if (c->out < 0)

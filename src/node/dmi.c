@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/cleanup.h"
 #include "node/hardware.h"
 #include "node/sysfs.h"
 
 enum reason dmi_read(const char *root, struct dmi *ret)
 {
-	_cleanup_(dmi_free) struct dmi dmi = { .entry = BLOB(256),
-						.table = BLOB(SMBIOS_TABLE_MAX) };
+	enum reason r;
 
-	TRY(sysfs_read(root, "/sys/firmware/dmi/tables/smbios_entry_point", &dmi.entry));
-	TRY(sysfs_read(root, "/sys/firmware/dmi/tables/DMI", &dmi.table));
-	TRY(smbios_read(blob_bytes(&dmi.entry), blob_bytes(&dmi.table), &dmi.info));
-	*ret = dmi;
-	dmi = (struct dmi){ 0 };
-	return R_OK;
+	*ret = (struct dmi){ .entry = BLOB(256), .table = BLOB(SMBIOS_TABLE_MAX) };
+	r = sysfs_read(root, "/sys/firmware/dmi/tables/smbios_entry_point", &ret->entry);
+	if (r == R_OK)
+		r = sysfs_read(root, "/sys/firmware/dmi/tables/DMI", &ret->table);
+	if (r == R_OK)
+		r = smbios_read(blob_bytes(&ret->entry), blob_bytes(&ret->table), &ret->info);
+	if (r != R_OK)
+		dmi_free(ret);
+	return r;
 }
 
 void dmi_free(struct dmi *dmi)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -243,8 +244,8 @@ enum reason net_setup(struct net *n, const char *server_url, const char *mirror_
 	if (strlen(server_url) >= LIMIT_URL || strlen(mirror_url) >= LIMIT_URL)
 		return R_CONF_VALUE;
 	memset(&n->setup, 0, sizeof(n->setup));
-	strcpy(n->setup.server_url, server_url);
-	strcpy(n->setup.mirror_url, mirror_url);
+	snprintf(n->setup.server_url, LIMIT_URL, "%s", server_url);
+	snprintf(n->setup.mirror_url, LIMIT_URL, "%s", mirror_url);
 	blob_reset(&n->ca);
 	TRY(blob_append(&n->ca, ca.p, ca.n));
 	return send_setup(n);
@@ -399,9 +400,9 @@ const struct net_failed *net_last_failure(const struct net *n)
 	return &n->failed;
 }
 
-void net_hurry(struct net *n, unsigned hurry)
+void net_hurry(struct net *net, unsigned n)
 {
-	n->hurry = hurry;
+	net->hurry = n;
 }
 
 uint64_t net_wait_ms(const struct net *n)

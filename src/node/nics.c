@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -28,7 +29,7 @@ static void read_slot(const char *root, const char *name, char *ret, size_t n)
 	last = strrchr(target, '/');
 	last = last ? last + 1 : target;
 	if (strlen(last) < n && pci_slot_read(last, &slot) == R_OK)
-		strcpy(ret, last);
+		snprintf(ret, n, "%s", last);
 }
 
 enum reason nics_read(const char *root, struct nics *ret)
@@ -44,7 +45,7 @@ enum reason nics_read(const char *root, struct nics *ret)
 
 		if (strlen(names.v[i]) >= sizeof(nic.name))
 			continue;
-		strcpy(nic.name, names.v[i]);
+		snprintf(nic.name, sizeof(nic.name), "%s", names.v[i]);
 		TRY(sysfs_path(path, root, "/sys/class/net/%s/device", nic.name));
 		if (access(path, F_OK) < 0)
 			continue;	/* loopback, bridges */
@@ -70,7 +71,7 @@ void nics_down(void)
 
 		if (strlen(i->if_name) >= sizeof(request.ifr_name))
 			continue;
-		strcpy(request.ifr_name, i->if_name);
+		snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", i->if_name);
 		if (ioctl(fd, SIOCGIFFLAGS, &request) < 0)
 			continue;
 		request.ifr_flags = (short)(request.ifr_flags & ~IFF_UP);

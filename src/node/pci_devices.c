@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ enum reason pci_devices_read(const char *root, struct pci_devices *ret)
 
 		if (strlen(names.v[i]) >= sizeof(d.name) || pci_slot_read(names.v[i], &d.slot))
 			continue;
-		strcpy(d.name, names.v[i]);
+		snprintf(d.name, sizeof(d.name), "%s", names.v[i]);
 		if (read_header(root, d.name, &d.header))
 			continue;
 		if (d.header.class_code >> 16 != PCI_CLASS_NETWORK &&

@@ -11,17 +11,16 @@
 
 enum reason sysfs_path(char ret[SYSFS_PATH_MAX], const char *root, const char *format, ...)
 {
-	size_t n = strlen(root);
+	int n = snprintf(ret, SYSFS_PATH_MAX, "%s", root);
 	va_list args;
 	int written;
 
-	if (n >= SYSFS_PATH_MAX)
+	if (n < 0 || (size_t)n >= SYSFS_PATH_MAX)
 		return R_INTERNAL_TOO_LARGE;
-	memcpy(ret, root, n);
 	va_start(args, format);
-	written = vsnprintf(ret + n, SYSFS_PATH_MAX - n, format, args);
+	written = vsnprintf(ret + n, SYSFS_PATH_MAX - (size_t)n, format, args);
 	va_end(args);
-	if (written < 0 || (size_t)written >= SYSFS_PATH_MAX - n)
+	if (written < 0 || (size_t)written >= SYSFS_PATH_MAX - (size_t)n)
 		return R_INTERNAL_TOO_LARGE;
 	return R_OK;
 }
