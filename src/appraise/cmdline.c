@@ -20,6 +20,7 @@
 
 #define OPTIONS_MAX 2048u		/* characters */
 #define TEXTS_MAX 8u
+#define EVENTS_MAX 16u			/* each is compared with each text */
 
 struct options {
 	size_t n;
@@ -176,6 +177,11 @@ enum reason cmdline_check(const struct logs *l, const struct component_events *e
 
 	if (!texts)
 		return R_INTERNAL_MEMORY;
+	if (events->count > EVENTS_MAX) {
+		add_refusal(l, &l->event[events->index[0]], "too many options", BYTES_NONE,
+			    want_words, e);
+		return R_OK;
+	}
 	for (size_t i = 0; i < events->count; i++) {
 		const struct logged *one = &l->event[events->index[i]];
 

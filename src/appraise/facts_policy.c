@@ -162,37 +162,6 @@ static bool find_fact(const char *name, enum fact *ret)
 	return false;
 }
 
-/* Each event of this fact must hold, and there must be one. */
-static enum reason judge_rule(struct bytes gate_log, const struct fact_rule *rule,
-			      struct explanation *e)
-{
-	struct eventlog log;
-	struct event event;
-	enum fact fact;
-	size_t seen = 0;
-	enum reason r;
-
-	if (!find_fact(rule->fact, &fact)) {
-		add_refusal(rule, BYTES_NONE, e);
-		return R_OK;
-	}
-	TRY(eventlog_open(gate_log, &log));
-	TRY(eventlog_next(&log, &event));
-	while ((r = eventlog_next(&log, &event)) == R_OK) {
-		struct fact_value v;
-
-		TRY(fact_read(&log, &event, &v));
-		if (v.fact != fact)
-			continue;
-		seen++;
-		if (!rule_holds(rule, fact, v.text))
-			add_refusal(rule, v.text, e);
-	}
-	if (seen == 0)
-		add_refusal(rule, BYTES_NONE, e);
-	return r == R_LOG_END ? R_OK : r;
-}
-
 static bool has_rule(const struct policy *policy, const char *fact)
 {
 	for (size_t i = 0; i < policy->fact_count; i++)
@@ -216,16 +185,72 @@ static void judge_debug(const struct facts *facts, const struct policy *policy,
 	explain(e, &f);
 }
 
+/* The rules that apply, by fact, and how often each was met. */
+struct rules {
+	size_t count;
+	struct {
+		const struct fact_rule *rule;
+		enum fact fact;
+		size_t seen;
+	} of[POLICY_FACTS_MAX];
+};
+
+static void choose_rules(const struct facts *facts, const struct policy *policy, struct rules *ret,
+			 struct explanation *e)
+{
+	ret->count = 0;
+	for (size_t i = 0; i < policy->fact_count; i++) {
+		const struct fact_rule *rule = &policy->fact[i];
+		enum fact fact;
+
+		/* A rule about `debug` allows it; it does not ask for it. */
+		if (facts->count[FACT_DEBUG] == 0 && strcmp(rule->fact, fact_name(FACT_DEBUG)) == 0)
+			continue;
+		if (!find_fact(rule->fact, &fact)) {
+			add_refusal(rule, BYTES_NONE, e);
+			continue;
+		}
+		ret->of[ret->count].rule = rule;
+		ret->of[ret->count].fact = fact;
+		ret->of[ret->count].seen = 0;
+		ret->count++;
+	}
+}
+
+static void judge_value(struct rules *r, const struct fact_value *v, struct explanation *e)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->of[i].fact != v->fact)
+			continue;
+		r->of[i].seen++;
+		if (!rule_holds(r->of[i].rule, v->fact, v->text))
+			add_refusal(r->of[i].rule, v->text, e);
+	}
+}
+
+/* Each event of a fact must hold, and there must be one. */
 enum reason facts_judge(struct bytes gate_log, const struct facts *facts,
 			const struct policy *policy, struct explanation *e)
 {
+	struct eventlog log;
+	struct event event;
+	struct rules rules;
+	enum reason r;
+
 	judge_debug(facts, policy, e);
-	for (size_t i = 0; i < policy->fact_count; i++) {
-		/* A rule about `debug` allows it; it does not ask for it. */
-		if (facts->count[FACT_DEBUG] == 0 &&
-		    strcmp(policy->fact[i].fact, fact_name(FACT_DEBUG)) == 0)
-			continue;
-		TRY(judge_rule(gate_log, &policy->fact[i], e));
+	choose_rules(facts, policy, &rules, e);
+	if (rules.count == 0)
+		return R_OK;
+	TRY(eventlog_open(gate_log, &log));
+	TRY(eventlog_next(&log, &event));
+	while ((r = eventlog_next(&log, &event)) == R_OK) {
+		struct fact_value v;
+
+		TRY(fact_read(&log, &event, &v));
+		judge_value(&rules, &v, e);
 	}
-	return R_OK;
+	for (size_t i = 0; i < rules.count; i++)
+		if (rules.of[i].seen == 0)
+			add_refusal(rules.of[i].rule, BYTES_NONE, e);
+	return r == R_LOG_END ? R_OK : r;
 }

@@ -16,20 +16,28 @@ static bool is_gate_register(uint32_t pcr)
 	return pcr == PCR_FACTS || pcr == PCR_DECISION;
 }
 
+/* What a register holds before the first event; 0 remembers the locality of start-up. */
+static struct bytes start_value(const struct logs *l, const struct active_bank *b, uint32_t pcr,
+				uint8_t ret[DIGEST_MAX])
+{
+	size_t len = digest_len(b->alg);
+
+	pcr_reset_value(pcr, ret);
+	if (pcr == 0)
+		ret[len - 1] = l->replay.locality;
+	return bytes_of(ret, len);
+}
+
 /* What the logs say this register holds; none when they cannot say. */
 static struct bytes expected_value(const struct logs *l, const struct active_bank *b,
-				   uint32_t pcr, uint8_t reset[DIGEST_MAX])
+				   uint32_t pcr, uint8_t start[DIGEST_MAX])
 {
-	struct bytes value;
-
 	if (is_gate_register(pcr))
 		return pcr_value(&l->facts.replay.values, b->alg, pcr);
 	if (b->column != NO_COLUMN)
 		return pcr_value(&l->replay.values, b->alg, pcr);
 	/* A bank that firmware does not log is one it does not measure. */
-	pcr_reset_value(pcr, reset);
-	value = bytes_of(reset, digest_len(b->alg));
-	return value;
+	return start_value(l, b, pcr, start);
 }
 
 static bool is_action(const struct event *e, const char *text)
@@ -79,9 +87,7 @@ static enum reason last_true_event(const struct logs *l, const struct active_ban
 	*ret = NULL;
 	if (b->column == NO_COLUMN || is_gate_register(pcr))
 		return R_OK;
-	pcr_reset_value(pcr, value);
-	if (pcr == 0)
-		value[digest_len(b->alg) - 1] = l->replay.locality;
+	(void)start_value(l, b, pcr, value);
 	for (size_t i = 0; i < l->count; i++) {
 		const struct event *e = &l->event[i].event;
 
@@ -139,9 +145,9 @@ static uint32_t differing(const struct logs *l, const struct active_bank *b)
 
 	for (uint32_t pcr = 0; pcr < PCR_COUNT; pcr++) {
 		struct bytes quoted = pcr_value(l->values, b->alg, pcr);
-		uint8_t reset[DIGEST_MAX];
+		uint8_t start[DIGEST_MAX];
 
-		if (quoted.n > 0 && !bytes_equal(quoted, expected_value(l, b, pcr, reset)))
+		if (quoted.n > 0 && !bytes_equal(quoted, expected_value(l, b, pcr, start)))
 			wrong |= PCR_MASK(pcr);
 	}
 	return wrong;
@@ -164,11 +170,11 @@ static enum reason replay_bank(const struct logs *l, const struct active_bank *b
 		return R_OK;
 	}
 	for (uint32_t pcr = 0; pcr < PCR_COUNT; pcr++) {
-		uint8_t reset[DIGEST_MAX];
+		uint8_t start[DIGEST_MAX];
 
 		if (!(wrong & PCR_MASK(pcr)))
 			continue;
-		TRY(add_difference(l, b, pcr, expected_value(l, b, pcr, reset), early, e));
+		TRY(add_difference(l, b, pcr, expected_value(l, b, pcr, start), early, e));
 		*ok = false;
 	}
 	return R_OK;
@@ -190,10 +196,13 @@ enum reason semantics_replay(const struct logs *l, struct explanation *e, bool *
  */
 static bool is_measured(const struct logs *l, const struct active_bank *b)
 {
-	for (uint32_t pcr = 0; pcr < PCR_FIRMWARE_COUNT; pcr++)
-		if (pcr_value(l->values, b->alg, pcr).n == 0 ||
-		    pcr_is_reset(l->values, b->alg, pcr))
+	for (uint32_t pcr = 0; pcr < PCR_FIRMWARE_COUNT; pcr++) {
+		struct bytes value = pcr_value(l->values, b->alg, pcr);
+		uint8_t start[DIGEST_MAX];
+
+		if (value.n == 0 || bytes_equal(value, start_value(l, b, pcr, start)))
 			return false;
+	}
 	return true;
 }
 

@@ -65,7 +65,7 @@ static bool variant_equals(const struct logs *l, const struct component_events *
 /* ---- the nearest variant ------------------------------------------------ */
 
 #define DISTANCE_MAX 24u		/* more is not told apart */
-#define NEAREST_CANDIDATES 32u		/* variants that are looked at */
+#define NEAREST_CANDIDATES 16u		/* variants that are looked at */
 
 /*
  * Edit distance of two sequences, at most DISTANCE_MAX + 1: only the diagonal

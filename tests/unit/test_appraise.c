@@ -240,6 +240,12 @@ static void test_banks(void **state)
 	judge();
 	assert_admitted(a);
 
+	/* also when the TPM was started from another locality: register 0 is not zero then */
+	k->locality = 3;
+	judge();
+	assert_admitted(a);
+	k->locality = 0;
+
 	/* a log that does not speak of a bank which was written to */
 	kit_make(k);
 	k->pcr.bank[1].value[4][0] = 1;

@@ -202,6 +202,14 @@ static void test_every_bit(void **state)
 			judge();
 			assert_int_equal(a->directive, DIRECTIVE_REFUSE);
 			v->event[e].digest_count = 1;
+			v->event[e].pcr ^= 1;
+			judge();
+			assert_int_equal(a->directive, DIRECTIVE_REFUSE);
+			v->event[e].pcr ^= 1;
+			v->event[e].type ^= 1;
+			judge();
+			assert_int_equal(a->directive, DIRECTIVE_REFUSE);
+			v->event[e].type ^= 1;
 		}
 		/* a variant that is a prefix, or empty */
 		v->event_count--;
@@ -586,6 +594,11 @@ static void test_options_unproved(void **state)
 	judge();
 	assert_refused(a, R_POLICY_CMDLINE);
 	k->count -= 9;
+	for (unsigned i = 0; i < 17; i++)
+		kit_event_at(k, k->count, 12, EV_IPL, bytes_of(wide, n), bytes_of(wide, n));
+	judge();
+	assert_refused(a, R_POLICY_CMDLINE);
+	k->count -= 17;
 	/* only the digest is there, and the report says what it is of */
 	at = kit_find(k, 9, EV_EVENT_TAG, 0);
 	n = kit_wide("gate.efi", false, wide);
