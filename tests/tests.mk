@@ -127,8 +127,12 @@ fuzz-merge: $(FUZZ_PROGRAMS) ## adds what fuzzing found to the corpus
 .PHONY: mutants bench
 mutants: check-tools ## one-line mistakes, each must turn its test red
 	$(Q)tests/mutants/run
-bench: all test-programs ## the table of numbers
+bench: all test-programs $(BUILD)/test/bench-sha256 ## the table of numbers
 	$(Q)tests/bench/run
+$(BUILD)/test/bench-sha256: tests/bench/sha256.c \
+		$(call objects,test,base crypto crypto/mbedtls) | $(DEPS_READY)
+	$(Q)$(ALL_test) $(GATE_LDFLAGS) -o $@ $^ -L$(DEPS)/musl/lib \
+		-lmbedcrypto -lnettle
 
 # Linters. clang-tidy runs again only for files that changed.
 TIDY := $(patsubst %.c,$(BUILD)/lint/%.tidy,$(wildcard src/*/*.c src/*/*/*.c))
