@@ -51,5 +51,7 @@ test-programs: mkimage $(HOST_INITRD)
 
 # make lab SCENARIO="admit no-tpm", see tests/boot/scenarios.tsv
 SCENARIO ?= admit
-lab: all $(HOST_INITRD) ## a boot in QEMU; SCENARIO=NAME for another than admit
+lab: ## a boot in QEMU; SCENARIO=NAME for another than admit
+	$(Q)deps/install-packages deps/packages.build deps/packages.lab
+	$(Q)$(MAKE) --no-print-directory all $(HOST_INITRD)
 	$(Q)BOOTGATE_BUILD=$(abspath $(BUILD)) image/lab/lab $(SCENARIO)
