@@ -34,6 +34,15 @@ static void judge(void)
 	kit_judge(k, &refs, &policy, NULL, a);
 }
 
+static bool differs(const char *component)
+{
+	for (size_t i = 0; i < a->explanation.count; i++)
+		if (a->explanation.finding[i].reason == R_POLICY_VARIANT &&
+		    strcmp(a->explanation.finding[i].component, component) == 0)
+			return true;
+	return false;
+}
+
 static size_t variant_of(const struct kit_refs *r, const char *component)
 {
 	for (size_t i = 0; i < r->set.count; i++)
@@ -122,6 +131,11 @@ static void test_learn_refuses(void **state)
 	kit_make(k);
 	assert_ok(kit_check(k, q));
 	assert_reason(R_QUOTE_NO_USABLE_BANK, component_learn(q, "x", &set));
+	kit_event(k, 6, EV_SEPARATOR, bytes_of("\0\0\0", 4));
+	kit_event(k, 6, EV_SEPARATOR, bytes_of("\0\0\0", 4));
+	kit_make(k);
+	assert_ok(kit_check(k, q));
+	assert_reason(R_LOG_SEPARATOR_TWICE, component_learn(q, "x", &set));
 	free(q);
 }
 
@@ -467,6 +481,30 @@ static void test_named(void **state)
 	assert_refused(a, R_POLICY_VARIANT);
 }
 
+/* Unproved, or a file of the firmware behind a card: compared like any event. */
+static void test_entries_compared(void **state)
+{
+	_cleanup_(blob_free) struct blob card = kit_option("UEFI PXEv4", 3, 11, 0x99);
+	_cleanup_(blob_free) struct blob v = kit_variable("Boot0005", blob_bytes(&card));
+	uint8_t both[] = { 1, 0, 0, 0, 16, 0, 'x', 0, 0, 0, 3, 11, 6, 0, 1, 2,
+			   4, 6, 6, 0, 1, 2, 0x7f, 0xff, 4, 0 };
+
+	(void)state;
+	kit_event_at(k, k->count, 1, EV_EFI_VARIABLE_BOOT, blob_bytes(&v), bytes_str("other"));
+	judge();
+	assert_refused(a, R_LOG_DIGEST_DATA);
+	assert_true(differs("firmware-config"));
+	kit_drop(k, k->count - 1);
+	kit_add_variable(k, 1, EV_EFI_VARIABLE_BOOT, "Boot0005", BYTES(both), false);
+	judge();
+	assert_refused(a, R_POLICY_VARIANT);
+	kit_drop(k, k->count - 1);
+	both[17] = 5;
+	kit_add_variable(k, 1, EV_EFI_VARIABLE_BOOT, "Boot0005", BYTES(both), false);
+	judge();
+	assert_admitted(a);
+}
+
 /* An entry that does not decode whole is compared like any event. */
 static void test_half_entry(void **state)
 {
@@ -512,6 +550,7 @@ static void test_attempts(void **state)
 		     bytes_str("shell.efi"));
 	judge();
 	assert_refused(a, R_POLICY_VARIANT);
+	assert_true(differs("gate") && differs("boot-path"));
 	kit_drop(k, at);
 	judge();
 	assert_admitted(a);
@@ -577,10 +616,25 @@ static void test_options_unproved(void **state)
 {
 	uint8_t wide[64];
 	size_t n = kit_wide("gate.efi", true, wide);
+	struct kit_event saved;
 	size_t at;
 
 	(void)state;
+	/* the stub of Linux got what the text says, the stub of systemd something else */
+	at = kit_find(k, 9, EV_EVENT_TAG, 0);
+	saved = k->event[at];
+	memcpy(k->event[at].hashed, wide, n);
+	k->event[at].hashed_n = n;
+	kit_event_at(k, k->count, 12, EV_IPL, bytes_of(wide, n), bytes_of(wide, n));
+	judge();
+	assert_admitted(a);
+	kit_drop(k, k->count - 1);
 	kit_event_at(k, k->count, 12, EV_IPL, bytes_of(wide, n), bytes_str("init=/bin/sh"));
+	k->command_line = "gate.efi";
+	judge();
+	assert_refused(a, R_POLICY_CMDLINE);
+	k->command_line = NULL;
+	k->event[at] = saved;
 	judge();
 	assert_refused(a, R_POLICY_CMDLINE);
 	kit_drop(k, k->count - 1);
@@ -723,7 +777,7 @@ int main(void)
 		TEST(test_explained),  TEST(test_nearest),	     TEST(test_other_card),
 		TEST(test_named),      TEST(test_half_entry),	     TEST(test_attempts),
 		TEST(test_options),    TEST(test_options_unproved),  TEST(test_facts),
-		TEST(test_debug),
+		TEST(test_debug),      TEST(test_entries_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
