@@ -32,10 +32,10 @@ MAKEFLAGS += --no-builtin-rules
 include deps/deps.mk
 include src/src.mk
 include tests/tests.mk
--include image/image.mk
+include image/image.mk
 
 .PHONY: all
-all: gate server ctl $(if $(wildcard image/image.mk),mkimage) ## gate, server, ctl, mkimage
+all: gate server ctl mkimage ## gate, server, ctl, mkimage
 
 .PHONY: docs
 docs: docs/reasons.md ## generated documentation
@@ -43,20 +43,15 @@ docs/reasons.md: docs/make-reasons src/base/reason.def
 	$(call say,DOC,$@)
 	$(Q)docs/make-reasons src/base/reason.def >$@
 
+# bootgate-mkimage finds the gate beside itself and the rest in ../share.
 .PHONY: install
 install: all ## into $(DESTDIR)$(PREFIX)
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(INSTALL_BIN)
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/sbin $(INSTALL_SBIN)
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/bootgate $(GATE)
-	$(if $(INSTALL_MAN8),install -D -m 644 -t \
-		$(DESTDIR)$(PREFIX)/share/man/man8 $(INSTALL_MAN8))
-	$(if $(INSTALL_MAN5),install -D -m 644 -t \
-		$(DESTDIR)$(PREFIX)/share/man/man5 $(INSTALL_MAN5))
-
-INSTALL_BIN = $(CTL)
-INSTALL_SBIN = $(SERVER)
-INSTALL_MAN5 := $(wildcard docs/*.5)
-INSTALL_MAN8 := $(wildcard docs/*.8)
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(CTL) $(GATE) $(MKIMAGE)
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/sbin $(SERVER)
+	mkdir -p $(DESTDIR)$(PREFIX)/share/bootgate
+	cp -RL $(SHARE)/. $(DESTDIR)$(PREFIX)/share/bootgate
+	$(foreach n,1 5 8,$(if $(wildcard docs/man/*.$(n)),install -D -m 644 -t \
+		$(DESTDIR)$(PREFIX)/share/man/man$(n) $(wildcard docs/man/*.$(n)) &&)) true
 
 .PHONY: clean
 clean: ## removes build/ (the cache of deps stays)
