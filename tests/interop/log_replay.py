@@ -217,6 +217,13 @@ def test_json(tool):
     expect(out["legacy"] is True and len(out["events"]) == len(log.events), "legacy")
 
 
+def test_golden(tool):
+    """Valid but odd shapes (EVL-SHAPES), exactly as they were shown before."""
+    log, raw = make("odd", [])
+    with open(os.path.join(DATA, "odd.json"), encoding="ascii") as f:
+        expect(tool.on(raw, "show", "--json").stdout.decode() == f.read(), "odd.json")
+
+
 def test_show(tool):
     log, raw = make("server", [])
     done = tool.on(raw, "show")
@@ -258,6 +265,9 @@ def test_reading(tool):
     done = tool.run("replay", fifo)
     feeder.join()
     expect(done.stdout.decode() == log.pcrs(), "through a fifo")
+    for size in (65535, 65536, 65537, 200 << 10, LIMIT):
+        done = tool.run("replay", "-", input=raw + bytes(size - len(raw)))
+        expect(done.stdout.decode() == log.pcrs(), f"of {size} bytes")
     done = tool.run("replay", "-", input=raw)
     expect(done.stdout.decode() == log.pcrs(), "from standard input")
     done = tool.run("replay", tool.path + ".none")

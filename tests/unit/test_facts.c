@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
+#include <stdio.h>
+
 #include "format/facts.h"
 
 static const uint16_t banks[] = { ALG_SHA1, ALG_SHA256 };
@@ -337,6 +339,32 @@ static void test_log_refused(void **state)
 	assert_int_equal(f.replay.fault.offset, n);
 }
 
+/* A whole gate log in every bank, for the tools of others (interop/gate_log.py). */
+static void test_file_for_others(void **state)
+{
+	static const uint16_t all[] = { ALG_SHA1, ALG_SHA256, ALG_SHA384, ALG_SHA512, ALG_SM3 };
+	const char *path = getenv("GATE_LOG_OUT");
+	struct eventlog_writer w;
+	struct facts f;
+
+	(void)state;
+	assert_ok(eventlog_writer_begin(all, ARRAY_LEN(all), LIMIT_GATE_LOG, &w));
+	add_all(&w, PCR_FACTS);
+	add_all(&w, PCR_DECISION);
+	cap(&w, PCR_FACTS, R_OK);
+	cap(&w, PCR_DECISION, R_OK);
+	assert_ok(read_log(&w, &f));
+	assert_int_equal(f.decision, FACT_STATE_CAPPED);
+	if (path) {
+		FILE *to = fopen(path, "wb");
+
+		assert_non_null(to);
+		assert_int_equal(fwrite(w.log.p, 1, w.log.n, to), w.log.n);
+		assert_int_equal(fclose(to), 0);
+	}
+	eventlog_writer_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_failed),
 		cmocka_unit_test(test_cap_text),
 		cmocka_unit_test(test_log_refused),
+		cmocka_unit_test(test_file_for_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
