@@ -458,19 +458,17 @@ enum reason tpm_activate(struct tpm *t, const struct tpm_ak *ak, const struct tp
 	struct activation a = {
 		.ek.h = ESYS_TR_NONE, .session = ESYS_TR_NONE, .policy = ESYS_TR_NONE
 	};
-	uint32_t rc;
 	enum reason r;
 
 	if (ek->template_index >= TPM_EK_TEMPLATES)
 		return R_INTERNAL;
 	TRY(read_credential(id_object, encrypted_secret, &a));
 	r = activate(t, ak, ek, &a, ret_secret);
-	rc = t->rc;
 	tpm_flush(t, &a.policy);
 	tpm_flush(t, &a.session);
 	ek_release(t, &a.ek);
 	if (r == R_TPM_RESPONSE)
 		return log_reason(R_TPM_ACTIVATE, "EK %s, response code %#05x",
-				  tpm_ek_template[ek->template_index].name, rc);
+				  tpm_ek_template[ek->template_index].name, t->rc);
 	return r;
 }

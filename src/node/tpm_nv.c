@@ -71,7 +71,7 @@ enum reason tpm_nv_read(struct tpm *t, uint32_t index, size_t max, struct blob *
 		(void)Esys_TR_Close(t->esys, &h);
 	}
 	if (r == R_TPM_RESPONSE) {
-		log_info("tpm: NV index %#010x cannot be read, response code %#05x", index, t->rc);
+		log_info("tpm: NV index %#010x cannot be read", index);
 		blob_reset(ret);
 		return R_OK;
 	}

@@ -197,8 +197,10 @@ enum reason tpm_reason(struct tpm *t, TSS2_RC rc)
 	if (t->fault != R_OK)
 		return t->fault;
 	if (layer == TSS2_TPM_RC_LAYER || layer == TSS2_RESMGR_TPM_RC_LAYER ||
-	    layer == TSS2_RESMGR_RC_LAYER)
+	    layer == TSS2_RESMGR_RC_LAYER) {
+		log_info("tpm: command %#05x refused with %#05x", be32(t->command + 6), rc);
 		return named(rc);
+	}
 	/* not the TPM's word: its answer made no sense, or ESYS was misused */
 	log_debug("tpm: ESYS returned %#x", rc);
 	TRY(renew(t));
@@ -229,13 +231,19 @@ bool tpm_refused_with(const struct tpm *t, uint32_t code)
 	return rc == code;
 }
 
+/* What is remembered of the last command is not that of a clean-up. */
 void tpm_flush(struct tpm *t, ESYS_TR *h)
 {
+	enum reason fault = t->fault;
+	uint32_t rc = t->rc;
+
 	if (*h == ESYS_TR_NONE)
 		return;
 	if (Esys_FlushContext(t->esys, *h) != TSS2_RC_SUCCESS)
 		(void)Esys_TR_Close(t->esys, h);
 	*h = ESYS_TR_NONE;
+	t->fault = fault;
+	t->rc = rc;
 }
 
 uint64_t tpm_time_ms(const struct tpm *t)

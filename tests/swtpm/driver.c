@@ -25,14 +25,22 @@
 
 #define WAIT_MS 1500u		/* for a device that is not there yet */
 
-/* Linked in place of open(2): busy for as long as the file $DRIVER_BUSY exists. */
+/*
+ * Linked in place of open(2). The TPM is busy for as long as the file
+ * $DRIVER_BUSY exists. The device $DRIVER_LATE appears right after the first
+ * look at its place.
+ */
 int __real_open(const char *path, int flags, mode_t mode);
 int __wrap_open(const char *path, int flags, mode_t mode)
 {
-	const char *busy = getenv("DRIVER_BUSY");
+	const char *busy = getenv("DRIVER_BUSY"), *late = getenv("DRIVER_LATE");
 
 	if (busy != NULL && strstr(path, "tpm") != NULL && access(busy, F_OK) == 0) {
 		errno = EBUSY;
+		return -1;
+	}
+	if (late != NULL && strstr(path, "/tpmrm0") != NULL && rename(late, path) == 0) {
+		errno = ENOENT;
 		return -1;
 	}
 	return __real_open(path, flags, mode);
@@ -289,6 +297,8 @@ static enum reason do_measure(struct tpm *t, char **a)
 				 f == FACT_END ? FACT_END_TEXT : f % 5 == 0 ? NULL : "a\tfact");
 	if (r == R_OK)
 		r = measure_cap(&m, why);
+	else if (measure_fact(&m, fact_tag(FACT_END), FACT_END_TEXT) != r)
+		printf("went on\n");
 	else if (measure_cap(&m, r) != R_OK)
 		printf("cap failed\n");
 	if (r == R_OK)

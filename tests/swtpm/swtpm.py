@@ -24,7 +24,7 @@ import time
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(TOP, "build")))
 CACHE = os.path.join(BUILD, "swtpm")
 TOOLS = os.path.join(TOP, "tests", "tools")
 SECONDS = 20

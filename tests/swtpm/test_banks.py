@@ -149,6 +149,7 @@ class Measure(Case):
         tpm = self.tpm(certificates=False)
         self.ok(tpm, "measure", self.path("log"))
         self.assertEqual(self.content("log").count(b"bootgate:cap"), 2)
+        self.assertNotIn(b"failed", self.content("log"))  # a second cap does nothing
         tpm.restart()
         self.ok(tpm, "measure", self.path("log"), "verdict.refused")
         self.assertEqual(self.content("log").count(b"failed: verdict.refused"), 2)

@@ -84,6 +84,11 @@ class Pcrs(Commands):
             with self.subTest(args=args):
                 self.gate(None, "pcrs", *args, code=2, reason="usage")
 
+    def test_help(self):
+        for command in ("pcrs", "quote"):
+            for flag in ("--help", "-h"):
+                self.assertIn(f"usage: bootgate {command} ", self.gate(None, command, flag))
+
     def test_no_tpm(self):
         self.gate(None, "pcrs", "sha256:0", code=1, reason="tpm.absent")
         self.gate(None, "quote", "--pcrs", "sha256:0", "--nonce", "00", code=1,

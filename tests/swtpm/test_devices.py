@@ -49,6 +49,11 @@ class Devices(Case):
         self.vtpm = self.tpm(certificates=False)
         self.where = f"devices:{self.folder}"
 
+    def environment(self, name, value):
+        """For the driver: it has an open(2) of its own."""
+        QUIET[name] = value
+        self.addCleanup(QUIET.pop, name)
+
     def device(self, name, **how):
         device = Device(self.vtpm, **how)
         self.addCleanup(device.close)
@@ -65,6 +70,21 @@ class Devices(Case):
         self.assertEqual(managed.commands.count("FlushContext"), 1)
         self.assertEqual(managed.commands[0], "CreatePrimary")
 
+    def test_not_inherited(self):
+        """Whatever the gate starts does not get the device."""
+        device = self.device("tpmrm0")
+        child = self.start(self.where, "hold", 60000)
+        self.assertEqual(child.stdout.readline(), "held\n")
+        folder = f"/proc/{child.pid}"
+        held = [n for n in os.listdir(folder + "/fd")
+                if os.readlink(f"{folder}/fd/{n}") == device.path]
+        self.assertEqual(len(held), 1)
+        with open(f"{folder}/fdinfo/{held[0]}", encoding="ascii") as f:
+            flags = int(f.read().split("flags:")[1].split()[0], 8)
+        child.kill()
+        child.communicate()
+        self.assertTrue(flags & os.O_CLOEXEC)
+
     def test_raw_device_without_one(self):
         for _ in range(3):
             self.vtpm.tool("tpm2_createprimary", "-C", "o", "-c", "k.ctx")
@@ -76,11 +96,9 @@ class Devices(Case):
     def test_managed_one_appears_later(self):
         """The driver makes tpm0 first: it must not win by a moment."""
         raw = self.device("tpm0")
-        managed = self.device(None)
-        timer = threading.Timer(0.1, os.symlink, (managed.path, self.path("tpmrm0")))
-        timer.start()
+        managed = self.device("late")
+        self.environment("DRIVER_LATE", self.path("late"))
         self.ok(self.where, "facts")
-        timer.join()
         self.assertEqual(raw.commands, [])
         self.assertNotEqual(managed.commands, [])
 
@@ -104,9 +122,9 @@ class Devices(Case):
         busy = self.path("busy")
         with open(busy, "wb"):
             pass
-        QUIET["DRIVER_BUSY"] = busy
-        self.addCleanup(QUIET.pop, "DRIVER_BUSY")
-        timer = threading.Timer(1, os.unlink, (busy,))
+        self.environment("DRIVER_BUSY", busy)
+        # longer than a device that is not there is waited for
+        timer = threading.Timer(2.5, os.unlink, (busy,))
         timer.start()
         self.ok(self.where, "facts")
         timer.join()
@@ -116,8 +134,7 @@ class Devices(Case):
         busy = self.path("busy")
         with open(busy, "wb"):
             pass
-        QUIET["DRIVER_BUSY"] = busy
-        self.addCleanup(QUIET.pop, "DRIVER_BUSY")
+        self.environment("DRIVER_BUSY", busy)
         done = self.refused("tpm.busy", self.where, "facts")
         self.assertEqual(done.code, 1)
         self.assertEqual(device.commands, [])
@@ -129,8 +146,7 @@ class Devices(Case):
             busy = self.path("busy")
             with open(busy, "wb"):
                 pass
-            QUIET["DRIVER_BUSY"] = busy
-            self.addCleanup(QUIET.pop, "DRIVER_BUSY")
+            self.environment("DRIVER_BUSY", busy)
             done = self.refused("tpm.busy", self.where, "facts")
         self.assertIn(f"{held} is held by process {os.getpid()}", done.err)
 

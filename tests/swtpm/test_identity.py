@@ -174,6 +174,29 @@ class Ak(Base):
                 self.assertIn(done.reason, ("tpm.ak-template", "tpm.io"))
         self.assertEqual(tpm.handles(), 0)
 
+    def test_other_key_with_its_right_name(self):
+        """A TPM that makes another key than it was asked for."""
+        tpm = self.tpm(certificates=False)
+        proxy = self.proxy(tpm)
+        self.ok(proxy, "ak")
+        answer = proxy.messages("<", "CreatePrimary")[0][1]
+        r = quote.Reader(answer)
+        r.take(18)
+        at = r.at + 2
+        area = r.sized()
+        for data, new in ((area, area),  # nothing changed: then it is taken
+                          (area, area.replace(bytes.fromhex("00050472"), bytes.fromhex("00050072"))),
+                          (area, area.replace(bytes.fromhex("00050472"), bytes.fromhex("00040472")))):
+            name = b"\0\x0b" + hashlib.sha256(data).digest()
+            changed = answer[:at] + new + answer[at + len(area):]
+            changed = changed.replace(name, b"\0\x0b" + hashlib.sha256(new).digest())
+            self.assertEqual(len(changed), len(answer))
+            proxy = self.proxy(tpm, f"CreatePrimary:answer={changed.hex()}")
+            if new == area:
+                self.ok(proxy, "ak")
+            else:
+                self.refused("tpm.ak-template", proxy, "ak")
+
     def test_platform_hierarchy(self):
         tpm = self.tpm(certificates=False)
         self.assertEqual(self.ok(tpm, "platform").one("was_open"), "1")
@@ -397,7 +420,22 @@ class Activate(Base):
                 for mark in "<>":
                     for _, data in proxy.messages(mark):
                         self.assertNotIn(self.secret, data)
+                self.check_salted(proxy)
                 self.assertEqual(self.vtpm.handles(), 0)
+
+    def check_salted(self, proxy):
+        """The session that encrypts has a salt which only the TPM can open."""
+        salted = set()
+        for (_, command), (_, answer) in zip(proxy.messages(">", "StartAuthSession"),
+                                             proxy.messages("<", "StartAuthSession")):
+            key, _, nonce = struct.unpack(">IIH", command[10:20])
+            size = struct.unpack(">H", command[20 + nonce:22 + nonce])[0]
+            if key != 0x40000007 and size >= 64:
+                salted.add(answer[10:14])
+        command = proxy.messages(">", "ActivateCredential")[-1][1]
+        session, nonce = command[22:26], struct.unpack(">H", command[26:28])[0]
+        self.assertIn(session, salted)
+        self.assertEqual(command[28 + nonce] & 0x60, 0x60)  # decrypt, encrypt
 
     def test_for_another_ak(self):
         name = "000b" + os.urandom(32).hex()
@@ -438,15 +476,19 @@ class Activate(Base):
 
     def test_refusal_at_each_command(self):
         self.make_credential(self.found[1][1], self.name, self.secret)
-        for n in range(1, 200):
+        proxy = self.proxy(self.vtpm)
+        self.assertEqual(self.activate(proxy, 1).code, 0)
+        commands = [name for name, _ in proxy.messages()]
+        # from the last key of the list of EKs on
+        first = len(commands) - 25
+        self.assertIn("CreatePrimary", commands[first:])
+        for n in range(first, len(commands) + 1):
             proxy = self.proxy(self.vtpm, f"*#{n}:rc=0x12f")
             self.activate(proxy, 1)
-            hit = proxy.messages("!")
             self.assertLessEqual(self.vtpm.handles(),
-                                 int(any(name == "FlushContext" for name, _ in hit)))
-            if not hit:
-                break
-        self.assertGreater(n, 20)
+                                 # a flush that was refused cannot have worked
+                                 int(any(name == "FlushContext"
+                                         for name, _ in proxy.messages("!"))))
 
 
 for_each_driver(globals())
