@@ -110,6 +110,10 @@ class Control:
             raise AssertionError(f"{' '.join(args)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
+    @staticmethod
+    def ctl_offline(*args):
+        return subprocess.run([CTL, *args], check=True, stdout=subprocess.PIPE, text=True).stdout
+
     def json(self, *args):
         return json.loads(self.ctl(*args, "--json"))
 
