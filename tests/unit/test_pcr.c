@@ -79,6 +79,9 @@ static void test_selection_helpers(void **state)
 	s.bank[1].mask = 1;
 	assert_false(pcr_selection_equal(&s, &three));
 	s = three;
+	s.bank[1].alg = ALG_SM3;
+	assert_false(pcr_selection_equal(&s, &three));
+	s = three;
 	s.bank[0] = three.bank[1];
 	s.bank[1] = three.bank[0];
 	assert_false(pcr_selection_equal(&s, &three));
