@@ -138,6 +138,15 @@ static void test_read_bounds(void **state)
 		assert_reason(R_FORMAT_DUPLICATE, message_read(variant_again, blob_bytes(&cut)));
 	}
 	{
+		/* no events: it would equal what is not there */
+		uint8_t *list = find(&b, "\x09\x82\x84", 3);
+		struct reference_variant v;
+
+		list[1] = 0x80;
+		assert_reason(R_FORMAT_RANGE,
+			      reference_variant_read(bytes_of(b.p, (size_t)(list + 2 - b.p)), &v));
+	}
+	{
 		_cleanup_free_ uint8_t *big = calloc(1, LIMIT_REFERENCE_SET + 1);
 
 		assert_non_null(big);
