@@ -29,7 +29,7 @@ static void read_slot(const char *root, const char *name, char *ret, size_t n)
 	last = strrchr(target, '/');
 	last = last ? last + 1 : target;
 	if (strlen(last) < n && pci_slot_read(last, &slot) == R_OK)
-		snprintf(ret, n, "%s", last);
+		snprintf(ret, n, "%.*s", (int)n - 1, last);
 }
 
 enum reason nics_read(const char *root, struct nics *ret)
