@@ -58,7 +58,7 @@ static void report(struct gate *g, enum reason r)
 		sent = network_wait(g, deadline);
 		if (sent == R_OK)
 			sent = net_failure(g->net, blob_bytes(&b));
-		if (sent == R_OK || reason_class(sent) == REASON_BROKEN)
+		if (sent == R_OK || reason_class(sent) != REASON_TRANSIENT)
 			break;
 		for (int i = 0; i < 4; i++) {
 			usleep(REPORT_PAUSE_MS * 250 / g->options.hurry);
@@ -101,11 +101,11 @@ int gate_fail(struct gate *g, enum reason r)
 {
 	if (r == R_OK)
 		r = R_INTERNAL;
+	/* first of all: whatever is slow or fails from here on, nothing boots */
+	cap(g, r);
 	log_error("failed %s", shown_reason(g, r));
 	gate_show(g, "failed", r, g->net_ready ? "a report to the server" : "reset",
 		  UINT64_MAX);
-	cap(g, r);
-	console_flush(&g->console);
 	report(g, r);
 	finish(g, r);
 	return reason_exit(r);

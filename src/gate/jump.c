@@ -49,6 +49,7 @@ enum reason gate_jump(struct gate *g, int *ret_exit)
 	gate_step(g, "kexec");
 	TRY(close_tpm(g));
 	net_stop(&g->net);
+	g->net_ready = false;
 	network_stop(g);
 	watchdog_feed(&g->watchdog);
 #ifdef BOOTGATE_TEST

@@ -7,7 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -18,6 +20,9 @@
 #define PREFIX "bootgate: "
 /* A serial line at 115200 needs 7 ms for a full line. */
 #define PATIENCE_MS 100
+/* What is still in a port's buffer when we go gets a second. */
+#define DRAIN_TRIES 20
+#define DRAIN_MS 50
 
 /*
  * A port that is no console of the kernel's is still at 9600 baud; whoever
@@ -209,14 +214,31 @@ void console_say(struct console *c, const char *format, ...)
 	console_flush(c);
 }
 
+/* tcdrain(3) would wait for ever for a port that nobody reads. */
+static void drain(const struct console *c)
+{
+	for (int tries = 0; tries < DRAIN_TRIES; tries++) {
+		bool waiting = false;
+
+		for (size_t i = 0; i < c->count; i++) {
+			int queued = 0;
+
+			if (c->device[i].fd >= 0 &&
+			    syscall(SYS_ioctl, c->device[i].fd, TIOCOUTQ, &queued) == 0)
+				waiting = waiting || queued > 0;
+		}
+		if (!waiting)
+			return;
+		poll(NULL, 0, DRAIN_MS);
+	}
+}
+
 void console_close(struct console *c)
 {
 	console_flush(c);
-	for (size_t i = 0; i < c->count; i++) {
-		if (c->device[i].fd >= 0)
-			tcdrain(c->device[i].fd);
+	drain(c);
+	for (size_t i = 0; i < c->count; i++)
 		cleanup_fd(&c->device[i].fd);
-	}
 	log_set_sinks(NULL, 0);
 	cleanup_fd(&c->in);
 	cleanup_fd(&c->out);

@@ -15,14 +15,30 @@ static long control(int fd, unsigned long request, void *argument)
 	return syscall(SYS_ioctl, fd, request, argument);
 }
 
+#define LEAST_SECONDS 30u
+
 static const char *const names[] = { "watchdog0", "watchdog1", "watchdog2", "watchdog3",
 				     "watchdog" };
+
+/* Some have a low maximum; what is refused as a whole keeps its own time. */
+static unsigned set_timeout(int fd, unsigned timeout)
+{
+	int seconds;
+
+	for (unsigned t = timeout; t >= LEAST_SECONDS; t /= 2) {
+		seconds = (int)t;
+		if (control(fd, WDIOC_SETTIMEOUT, &seconds) == 0)
+			return seconds > 0 ? (unsigned)seconds : t;
+	}
+	if (control(fd, WDIOC_GETTIMEOUT, &seconds) != 0 || seconds < 0)
+		return 0;
+	return (unsigned)seconds;
+}
 
 enum reason watchdog_start(const char *root, unsigned timeout, struct watchdog *ret)
 {
 	struct watchdog_info info = { 0 };
 	struct watchdog w = WATCHDOG_NONE;
-	int seconds = (int)timeout;
 
 	for (size_t i = 0; w.fd < 0 && i < sizeof(names) / sizeof(names[0]); i++) {
 		char path[SYSFS_PATH_MAX];
@@ -34,10 +50,7 @@ enum reason watchdog_start(const char *root, unsigned timeout, struct watchdog *
 		return R_BOOT_WATCHDOG;
 	if (control(w.fd, WDIOC_GETSUPPORT, &info) == 0)
 		snprintf(w.name, sizeof(w.name), "%.32s", (const char *)info.identity);
-	/* the driver rounds, or keeps its own: then that is the time */
-	if (control(w.fd, WDIOC_SETTIMEOUT, &seconds) == 0 ||
-	    control(w.fd, WDIOC_GETTIMEOUT, &seconds) == 0)
-		w.timeout = seconds > 0 ? (unsigned)seconds : 0;
+	w.timeout = set_timeout(w.fd, timeout);
 	watchdog_feed(&w);
 	*ret = w;
 	return R_OK;

@@ -235,6 +235,31 @@ class Net(gate_case.GateCase):
         self.assertLessEqual(len(report[4]), 16384)
         self.assertEqual(report[5], self.server.ak_name)
 
+    def test_what_follows_a_failure(self):
+        """The test build names the command that it does not give."""
+        for kind, action, command in (("refused", "reboot", "01234567"),
+                                      ("refused", "poweroff", "4321fedc"),
+                                      ("broken", "poweroff", "4321fedc")):
+            with self.subTest(kind=kind, action=action):
+                self.tpm.restart()
+                self.server.directive = srv.REFUSE if kind == "refused" else srv.ADMIT
+                self.server.memory = 0 if kind == "refused" else 1 << 40
+                self.make_site(**{"fail." + kind: action})
+                run = self.gate()
+                self.assertTrue(run.has("state: " + kind), run.text)
+                self.assertIn("reboot command " + command, run.err)
+
+    def test_waits_for_an_operator(self):
+        self.server.directive = srv.REFUSE
+        self.make_site(**{"fail.refused": "wait"})
+        p = self.start()
+        for line in p.stdout:
+            if line == "bootgate: next: waits for an operator\n":
+                break
+        self.assertIsNone(p.poll())
+        p.terminate()
+        p.communicate(timeout=20)
+
     def test_bad_configuration(self):
         self.write("site/boot.conf", "server.url = https://x\nwhat.is = this\n")
         run = self.gate()
