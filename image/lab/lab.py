@@ -137,6 +137,11 @@ class Lab:
         self.server.ctl("image", "select", sha256(read(image.manifest)))
         self.image = image
 
+    def learn(self, node, reason):
+        """What the node's last boot measured is allowed from now on."""
+        self.server.ctl("ref", "learn", node)
+        self.server.ctl("ref", "activate", "--all-staged", "--reason", reason)
+
     # --- running ----------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -162,9 +167,10 @@ class Lab:
             self.mirror.stop()
 
     @contextlib.contextmanager
-    def power_on(self, name="boot", tpm=True, rtc=None):
+    def power_on(self, name="boot", tpm=True, **options):
         machine = Machine(f"{self.folder}/{name}", self.netboot,
-                          f"{self.folder}/vars.fd", self.tpm if tpm else None, rtc)
+                          f"{self.folder}/vars.fd", self.tpm if tpm else None,
+                          **options)
         self.machines.append(machine)
         try:
             machine.power_on()
@@ -386,8 +392,6 @@ def prepare_base(rows):
             machine.wait_power_off(60)
         node = lab.node()
         lab.server.ctl("node", "approve", node, "--reason", "lab: delivery")
-        lab.server.ctl("ref", "learn", node)
-        lab.server.ctl("ref", "activate", "--all-staged",
-                       "--reason", "lab: first boot of the first node")
+        lab.learn(node, "lab: first boot of the first node")
     with open(f"{BASE}/base-key", "w") as out:
         out.write(base_key())

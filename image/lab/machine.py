@@ -103,14 +103,14 @@ class Machine:
     """One power-on. Everything it says is kept below `folder`."""
 
     def __init__(self, folder, netboot, variables, tpm=None, rtc=None,
-                 memory=2048, rom=False):
+                 memory=2048, ipxe=False):
         self.folder = os.path.abspath(folder)
         self.netboot = os.path.abspath(netboot)
         self.variables = os.path.abspath(variables)
         self.tpm = tpm
         self.rtc = rtc
         self.memory = memory
-        self.rom = rom
+        self.ipxe = ipxe
         self.lines = []
         self.events = []
         self.changed = threading.Condition()
@@ -130,10 +130,10 @@ class Machine:
             "-netdev", "user,id=lan,"
                        f"tftp={os.path.dirname(self.netboot)},"
                        f"bootfile={os.path.basename(self.netboot)}",
-            # an empty romfile leaves netboot to the firmware's own driver;
-            # QEMU's is iPXE
-            "-device", "virtio-net-pci,netdev=lan" +
-                       ("" if self.rom else ",romfile="),
+            # without option ROM the firmware's own driver netboots; the ROM
+            # of this other card is iPXE
+            "-device", "e1000e,netdev=lan" if self.ipxe else
+                       "virtio-net-pci,netdev=lan,romfile=",
             "-device", "i6300esb", "-action", "watchdog=reset",
             "-serial", "stdio",
             "-serial", f"file:{self.folder}/ttyS1.log",

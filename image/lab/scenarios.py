@@ -3,10 +3,10 @@
 the prepared node, server and images (lab.py); what a row expects is checked
 by lab.booted() and lab.stopped()."""
 
+import hashlib
 import os
-import shutil
-import time
 
+from lab import BOOT_SECONDS, replay
 from machine import LabError
 from server import Proxy
 
@@ -183,6 +183,25 @@ def hung_kexec(lab):
             lab.no_token(machine)
 
 
+def ipxe(lab):
+    """iPXE passes its file name as load options, and with Secure Boot off
+    that is the gate's command line: nothing may depend on it."""
+    with lab.serving():
+        lab.select(lab.host_image())
+        with lab.power_on("first", ipxe=True) as machine:
+            machine.wait_line(r"^bootgate: failed policy\.", BOOT_SECONDS)
+            machine.wait_power_off(MINUTE)
+        lab.learn(lab.node(), "lab: the same machine through iPXE")
+        with lab.power_on(ipxe=True) as machine:
+            lab.booted(machine)
+        digest = hashlib.sha256("gate.efi\0".encode("utf-16-le")).digest()
+        log = lab.handed_over(machine)["firmware.log"]
+        options = [e for e in replay.read_events(log)[1]
+                   if e.data.endswith(b"LOADED_IMAGE::LoadOptions\0")]
+        if [e.digests["sha256"] for e in options] != [digest]:
+            raise LabError("the load options are not the file name")
+
+
 SCENARIOS = {
     "admit": admit,
     "unknown-node": unknown_node,
@@ -198,4 +217,5 @@ SCENARIOS = {
     "receipt-lost/while": receipt_lost_while,
     "receipt-lost/ever": receipt_lost_ever,
     "hung-kexec": hung_kexec,
+    "ipxe": ipxe,
 }
