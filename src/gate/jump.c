@@ -2,6 +2,7 @@
 /* Step 14. After this the machine is the host's. */
 #include <errno.h>
 #include <linux/reboot.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,13 +54,15 @@ enum reason gate_jump(struct gate *g, int *ret_exit)
 	network_stop(g);
 	watchdog_feed(&g->watchdog);
 #ifdef BOOTGATE_TEST
-	if (g->options.kexec_dir) {
+	/* the ports of a test machine stay up, too */
+	if (g->options.kexec_dir && !getenv("BOOTGATE_TEST_JUMP")) {
 		console_say(&g->console, "jump");
 		*ret_exit = 0;
 		return R_OK;
 	}
-#endif
+#else
 	nics_down();
+#endif
 	console_close(&g->console);
 	sync();
 	gate_reboot(LINUX_REBOOT_CMD_KEXEC);

@@ -249,6 +249,13 @@ class Net(gate_case.GateCase):
                 self.assertTrue(run.has("state: " + kind), run.text)
                 self.assertIn("reboot command " + command, run.err)
 
+    def test_jump_that_does_not_happen(self):
+        run = self.gate(BOOTGATE_TEST_JUMP="fails")
+        self.assertTrue(run.has("failed boot.jump"), run.text)
+        self.assertEqual(run.code, 1)
+        self.assertIn("reboot command 45584543", run.err)
+        self.assertIn("reboot command 01234567", run.err)
+
     def test_waits_for_an_operator(self):
         self.server.directive = srv.REFUSE
         self.make_site(**{"fail.refused": "wait"})
