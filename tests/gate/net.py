@@ -254,7 +254,7 @@ class Net(gate_case.GateCase):
         self.assertTrue(run.has("failed boot.jump"), run.text)
         self.assertEqual(run.code, 1)
         self.assertIn("reboot command 45584543", run.err)
-        self.assertIn("reboot command 01234567", run.err)
+        self.assertIn("reboot command 4321fedc", run.err)
 
     def test_waits_for_an_operator(self):
         self.server.directive = srv.REFUSE
