@@ -44,6 +44,7 @@ enum reason tpm_kdfa(uint16_t alg, struct bytes key, const char *label, struct b
 
 	if (len == 0 || bits == 0 || want > DIGEST_MAX)
 		return R_FORMAT_RANGE;
+	memset(ret, 0, want);
 	put_be32(size, bits);
 	for (uint32_t i = 1, done = 0; done < want; i++, done += (uint32_t)len) {
 		const struct bytes pieces[] = {
@@ -68,6 +69,7 @@ enum reason tpm_kdfe(uint16_t alg, struct bytes z, const char *label, struct byt
 
 	if (len == 0 || bits == 0 || want > DIGEST_MAX)
 		return R_FORMAT_RANGE;
+	memset(ret, 0, want);
 	for (uint32_t i = 1, done = 0; done < want; i++, done += (uint32_t)len) {
 		const struct bytes pieces[] = {
 			bytes_of(put_be32(counter, i), 4), z, label_bytes(label), u, v,
