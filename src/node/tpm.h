@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The TPM as gate and host image use it. The only user of tpm2-tss.
- * One owner process, one open device; all transient handles and sessions are
- * flushed by tpm_close and by each function that makes them. Nothing is ever
- * written into the TPM's NV, no hierarchy authorisation is changed.
+ * One owner process, one open device, one thread at a time; all transient
+ * handles and sessions are flushed by tpm_close and by each function that
+ * makes them. Nothing is ever written into the TPM's NV, no hierarchy
+ * authorisation is changed.
  */
 #ifndef BOOTGATE_NODE_TPM_H
 #define BOOTGATE_NODE_TPM_H
@@ -71,7 +72,10 @@ enum reason tpm_ak(struct tpm *t, struct tpm_ak *ret) must_check;
 enum reason tpm_quote(struct tpm *t, const struct tpm_ak *ak,
 		      const struct pcr_selection *sel, struct bytes qualifying,
 		      struct blob *ret_attest, struct blob *ret_signature) must_check;
-/* Same with a key at a persistent handle: R_TPM_KEY_HANDLE, R_TPM_KEY_CANNOT_SIGN, R_TPM_KEY_AUTH. */
+/*
+ * Same with a key at a persistent handle: R_TPM_KEY_HANDLE,
+ * R_TPM_KEY_CANNOT_SIGN, R_TPM_KEY_AUTH.
+ */
 enum reason tpm_quote_handle(struct tpm *t, uint32_t persistent,
 			     const struct pcr_selection *sel, struct bytes qualifying,
 			     struct blob *ret_attest, struct blob *ret_signature,
@@ -90,7 +94,12 @@ enum reason tpm_quoted_values(struct tpm *t, const struct pcr_selection *sel,
 enum reason tpm_ek_digests(struct tpm *t, uint8_t ret[LIMIT_EKS][SHA256_LEN],
 			   size_t *ret_count) must_check;
 
-/* All EKs: certificates out of NV and publics made from the templates. */
+/*
+ * All EKs: certificates out of NV, each with the key that belongs to it; L-1
+ * and L-2 without one where there is no certificate at all. A certificate or
+ * key that cannot be used is named in the log and passed over; it is the
+ * result when no other is left (R_EK_FORMAT, R_EK_PADDING, R_EK_MISMATCH).
+ */
 struct tpm_ek {
 	uint32_t template_index;	/* which template made it */
 	uint8_t public_area[LIMIT_TPM_PUBLIC];
