@@ -111,7 +111,8 @@ static void show_verdict(struct gate *g)
 	if (v->policy[0])
 		log_info("policy %s", v->policy);
 	for (size_t i = 0; i < v->reason_count; i++)
-		log_info("%s: %s", v->reason[i].name, v->reason[i].detail);
+		log_info("%s%s%s", v->reason[i].name, v->reason[i].detail[0] ? ": " : "",
+			 v->reason[i].detail);
 	console_flush(&g->console);
 }
 

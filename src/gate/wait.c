@@ -31,7 +31,8 @@ static void show_differences(const struct gate *g)
 	const struct verdict *v = &g->attempt.verdict;
 
 	for (size_t i = 0; g->judged && i < v->reason_count; i++)
-		log_info("differs: %s %s", v->reason[i].name, v->reason[i].detail);
+		log_info("differs: %s%s%s", v->reason[i].name,
+			 v->reason[i].detail[0] ? " " : "", v->reason[i].detail);
 }
 
 void gate_show(struct gate *g, const char *state, enum reason r, const char *next,
@@ -77,7 +78,7 @@ void gate_wait(struct gate *g, const char *state, enum reason r, const char *nex
 
 		if (now >= end)
 			return;
-		if (now - shown >= BLOCK_MS) {
+		if (now - shown >= BLOCK_MS / g->options.hurry) {
 			gate_show(g, state, r, next, end == UINT64_MAX ? end : end - now);
 			shown = now;
 		}

@@ -260,8 +260,11 @@ class Net(gate_case.GateCase):
         self.server.directive = srv.REFUSE
         self.make_site(**{"fail.refused": "wait"})
         p = self.start()
+        blocks = 0
         for line in p.stdout:
-            if line == "bootgate: next: waits for an operator\n":
+            # the block comes again, each minute (here: 1.2 s)
+            blocks += line == "bootgate: next: waits for an operator\n"
+            if blocks == 3:
                 break
         self.assertIsNone(p.poll())
         p.terminate()
