@@ -26,7 +26,7 @@ static const struct field {
 	NUMBER_FIELD("server.challenge-lifetime", challenge_lifetime, 10, 3600, 120),
 	NUMBER_FIELD("server.pending-max", pending_max, 1, 1000000, 10000),
 	NUMBER_FIELD("admin.gid", admin_gid, 0, UINT32_MAX - 1, 0),
-	NUMBER_FIELD("run.uid", run_uid, 0, UINT32_MAX - 1, 65534),
+	NUMBER_FIELD("run.uid", run_uid, 1, UINT32_MAX - 1, 65534),
 	TEXT_FIELD("release.key-folder", release_key_folder),
 };
 

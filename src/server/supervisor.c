@@ -44,6 +44,7 @@ struct supervisor {
 	struct {
 		struct proc proc;
 		uint64_t started;
+		int channel;	/* the worker's end of its channel to the ledger, only to see it hang up */
 	} worker[LEDGER_WORKERS_MAX];
 };
 
@@ -75,6 +76,22 @@ static struct jail jail_of(const struct supervisor *s, enum jail_profile profile
 	return j;
 }
 
+/*
+ * A child has the supervisor's memory. What it must not know is wiped before
+ * it reads the first byte: with the token key it could enrol any key.
+ */
+static void forget_keys(struct supervisor *s, bool tls, bool token)
+{
+	if (tls) {
+		blob_free(&s->tls_key);
+		blob_free(&s->tls_certificate);
+	}
+	if (token)
+		blob_free(&s->token_key);
+	/* proc_fork() gave all signals back; a peer that goes away is no reason to end. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
 static _Noreturn void leave(const char *name, enum reason r)
 {
 	/* The other side went away: that is how the server stops. */
@@ -96,6 +113,10 @@ static enum reason run_ledger(struct supervisor *s, const int fd[4])
 		return R_SITE_KEYS;
 	memcpy(c.token_key, s->token_key.p, sizeof(c.token_key));
 	TRY(server_path(s->dir, "bootgate.db", database));
+	/* Evidence and audit are nobody's business but ours. */
+	umask(0077);
+	if (chmod(database, 0600) != 0 && errno != ENOENT)
+		return log_reason_errno(R_FILE, "%s", database);
 	TRY(jail_enter(&jail));
 	return ledger_run(&c);
 }
@@ -185,10 +206,12 @@ static enum reason start_worker(struct supervisor *s, unsigned index)
 	int keep[] = { to_ledger.end[1], to_signer.end[1] };
 	TRY(proc_fork(keep, ARRAY_LEN(keep), &s->worker[index].proc));
 	if (s->worker[index].proc.pid == 0) {
+		forget_keys(s, true, true);
 		log_set_name("bootgated worker");
 		leave("worker", run_worker(s, keep));
 	}
 	s->worker[index].started = clock_boot_ms();
+	s->worker[index].channel = take_fd(to_ledger.end[1]);
 	/* The signer first: a worker may have work as soon as the ledger knows it. */
 	TRY(ipc_send_wait(&s->signer, MSG_WORKER, index, NULL, 0, to_signer.end[0], 5000));
 	return ipc_send_wait(&s->ledger, MSG_WORKER, index, NULL, 0, to_ledger.end[0], 5000);
@@ -203,6 +226,7 @@ static enum reason start_part(struct supervisor *s, enum part part, const int *k
 	char name[64];
 	snprintf(name, sizeof(name), "bootgated %s", part_name[part]);
 	log_set_name(name);
+	forget_keys(s, part != NODE_FRONT, part != LEDGER);
 	switch (part) {
 	case LEDGER:
 		leave(part_name[part], run_ledger(s, keep));
@@ -246,8 +270,10 @@ static void stop_all(struct supervisor *s)
 	/* Fronts first: what they would answer now would not be true. */
 	for (int p = PART_MAX - 1; p >= 0; p--)
 		proc_kill(&s->part[p]);
-	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++)
+	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++) {
 		proc_kill(&s->worker[i].proc);
+		cleanup_fd(&s->worker[i].channel);
+	}
 	ipc_close(&s->ledger);
 	ipc_close(&s->signer);
 	s->ledger = s->signer = IPC_NONE;
@@ -275,6 +301,8 @@ static bool ended(struct supervisor *s)
 	for (unsigned i = 0; i < s->conf.workers; i++) {
 		if (proc_wait(&s->worker[i].proc, 0, &end) == R_INTERNAL_CHILD)
 			continue;
+		/* Now the ledger sees its end. */
+		cleanup_fd(&s->worker[i].channel);
 		if (end.signal)
 			log_line(LEVEL_ERROR, "worker %u ended by signal %d", i, end.signal);
 		if (clock_boot_ms() - s->worker[i].started < QUICK_END_MS && (end.signal || end.code))
@@ -285,11 +313,32 @@ static bool ended(struct supervisor *s)
 	return false;
 }
 
+static bool channel_hung_up(int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP);
+}
+
+/*
+ * The ledger has closed the channel of this worker: its time is over. One that
+ * is well ends by itself; one that hangs, or was taken over, does not.
+ */
+static void let_go(struct supervisor *s, unsigned index)
+{
+	struct proc_end end;
+
+	if (proc_wait(&s->worker[index].proc, 200, &end) != R_OK)
+		proc_kill(&s->worker[index].proc);
+	cleanup_fd(&s->worker[index].channel);
+}
+
 /* R_OK on SIGTERM or SIGINT, R_INTERNAL_CHILD when a part ended. SIGHUP: ek-ca/ changed. */
 static enum reason watch(struct supervisor *s)
 {
 	for (;;) {
-		struct pollfd fds[1 + PART_MAX + LEDGER_WORKERS_MAX];
+		struct pollfd fds[1 + PART_MAX + 2 * LEDGER_WORKERS_MAX];
+		struct pollfd *hung_up;
 		nfds_t n = 0;
 
 		fds[n++] = (struct pollfd){ s->signals, POLLIN, 0 };
@@ -297,6 +346,9 @@ static enum reason watch(struct supervisor *s)
 			fds[n++] = (struct pollfd){ s->part[p].pidfd, POLLIN, 0 };
 		for (unsigned i = 0; i < s->conf.workers; i++)
 			fds[n++] = (struct pollfd){ s->worker[i].proc.pidfd, POLLIN, 0 };
+		hung_up = &fds[n];
+		for (unsigned i = 0; i < s->conf.workers; i++)
+			fds[n++] = (struct pollfd){ s->worker[i].channel, 0, 0 };
 		if (poll(fds, n, -1) < 0 && errno != EINTR)
 			return R_INTERNAL_IO;
 		if (fds[0].revents) {
@@ -312,6 +364,14 @@ static enum reason watch(struct supervisor *s)
 		}
 		if (ended(s))
 			return R_INTERNAL_CHILD;
+		for (unsigned i = 0; i < s->conf.workers; i++) {
+			/* Not when ended() has put another in its place. */
+			if (!hung_up[i].revents || !channel_hung_up(s->worker[i].channel))
+				continue;
+			let_go(s, i);
+			if (start_worker(s, i) != R_OK)
+				return R_INTERNAL_CHILD;
+		}
 	}
 }
 
@@ -425,8 +485,10 @@ enum reason supervisor_run(const char *dir, int ready_fd)
 
 	for (int p = 0; p < PART_MAX; p++)
 		s.part[p] = PROC_NONE;
-	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++)
+	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++) {
 		s.worker[i].proc = PROC_NONE;
+		s.worker[i].channel = -1;
+	}
 	TRY(lock(dir, &lock_fd));
 	TRY(read_conf(&s));
 	TRY(read_keys(&s));
