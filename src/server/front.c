@@ -27,7 +27,7 @@ struct request {
 	enum progress progress;
 	enum reason refused;		/* of what was read */
 	struct blob body;
-	uint64_t id, deadline;
+	uint64_t id, deadline;		/* first of the body, then of the answer */
 	struct msg_answer head;
 	struct blob answer;
 	struct request *next;		/* in the list of those that wait */
@@ -41,6 +41,7 @@ struct front {
 	size_t daemon_count;
 	struct request *waiting;
 	size_t waiting_count;
+	size_t body_bytes;
 	uint64_t next_id;
 };
 
@@ -142,6 +143,24 @@ static void peer_of(struct MHD_Connection *c, struct front_request *q)
 	}
 }
 
+/* Bodies count against a common budget: thousands of peers may send at once. */
+static enum reason body_add(struct front *f, struct request *q, const char *data, size_t n)
+{
+	if (clock_boot_ms() > q->deadline)
+		return R_SERVER_BUSY;
+	if (n > FRONT_BODY_BYTES - f->body_bytes)
+		return R_SERVER_BUSY;
+	TRY(blob_append(&q->body, data, n) == R_OK ? R_OK : R_FORMAT_TOO_LARGE);
+	f->body_bytes += n;
+	return R_OK;
+}
+
+static void body_drop(struct front *f, struct request *q)
+{
+	f->body_bytes -= q->body.n;
+	blob_free(&q->body);
+}
+
 static enum reason hand_on(struct front *f, struct request *q, const char *method, const char *path)
 {
 	_cleanup_(blob_free) struct blob message = BLOB(f->app->message_max);
@@ -153,7 +172,7 @@ static enum reason hand_on(struct front *f, struct request *q, const char *metho
 		return R_SERVER_BUSY;
 	peer_of(q->connection, &r);
 	TRY(f->app->message(&r, &type, &message));
-	blob_free(&q->body);
+	body_drop(f, q);
 
 	q->id = ++f->next_id;
 	q->deadline = clock_boot_ms() + FRONT_ANSWER_MS;
@@ -191,6 +210,7 @@ static enum MHD_Result begin(struct front *f, struct MHD_Connection *c, const ch
 		return MHD_NO;
 	q->front = f;
 	q->connection = c;
+	q->deadline = clock_boot_ms() + FRONT_BODY_MS;
 	q->body = BLOB(limit);
 	q->answer = BLOB(32u << 20);
 	*con_cls = q;
@@ -208,8 +228,13 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 		return begin(f, c, method, path, con_cls);
 	if (q->progress == READING && *data_n > 0) {
 		/* What is too much is read and thrown away, so that the peer hears why. */
-		if (q->refused == R_OK && blob_append(&q->body, data, *data_n) != R_OK)
-			q->refused = R_FORMAT_TOO_LARGE;
+		if (q->refused == R_OK) {
+			q->refused = body_add(f, q, data, *data_n);
+			if (q->refused != R_OK)
+				body_drop(f, q);
+		} else if (clock_boot_ms() > q->deadline) {
+			return MHD_NO;
+		}
 		*data_n = 0;
 		return MHD_YES;
 	}
@@ -223,7 +248,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
 	}
 	if (q->progress == ANSWERED) {
 		q->progress = DONE;
-		return respond(c, &q->head, blob_bytes(&q->answer));
+		/* The response has its own copy, which a slow reader may keep for long. */
+		enum MHD_Result done = respond(c, &q->head, blob_bytes(&q->answer));
+		blob_free(&q->answer);
+		return done;
 	}
 	return MHD_YES;
 }
@@ -249,7 +277,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **con_cls, en
 	if (!q)
 		return;
 	waiting_remove(q->front, q);
-	blob_free(&q->body);
+	body_drop(q->front, q);
 	blob_free(&q->answer);
 	free(q);
 	*con_cls = NULL;

@@ -13,6 +13,8 @@
 #define FRONT_PENDING_MAX 512u		/* requests at the ledger at once */
 #define FRONT_CONNECTIONS 4096u
 #define FRONT_IDLE_S 30u		/* a peer that sends nothing is cut off */
+#define FRONT_BODY_MS 60000u		/* for all of a body, however busily it trickles */
+#define FRONT_BODY_BYTES (512u << 20)	/* of all bodies that are coming in */
 #define FRONT_ANSWER_MS 75000u		/* longer than the ledger's own deadline */
 #define FRONT_SOCKETS 4u
 
