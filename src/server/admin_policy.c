@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "server/admin.h"
+#include "server/channel.h"
 
 enum reason op_policy_show(struct call *c)
 {
@@ -73,6 +75,10 @@ enum reason op_ek_load(struct call *c)
 		memcpy(&e, c->body.p + i * sizeof(e), sizeof(e));
 		e.label[sizeof(e.label) - 1] = '\0';
 		snprintf(e.list, sizeof(e.list), "%.63s", c->m->arg[0]);
+		channel_bool(&e.has_certificate);
+		channel_bool(&e.has_spki);
+		if (!text_printable(bytes_str(e.label)))
+			return R_FORMAT_TEXT;
 		if (e.name_len > sizeof(e.name) || (!e.has_certificate && !e.has_spki && e.name_len == 0))
 			return R_FORMAT_RANGE;
 		if (!really)

@@ -29,6 +29,15 @@ static inline bool channel_split(const struct ipc_message *m, void *head, size_t
 	*ret = bytes_of(m->body.p + n, tail);
 	return true;
 }
+/* A truth value out of a message: any other number than 0 is true. */
+static inline void channel_bool(bool *b)
+{
+	uint8_t v;
+
+	memcpy(&v, b, 1);
+	*b = v != 0;
+}
+
 #define CHANNEL_SPLIT(m, head, ret) \
 	channel_split((m), &(head), sizeof(head), offsetof(__typeof__(head), tail), (ret))
 

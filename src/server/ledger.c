@@ -62,7 +62,8 @@ static void turn_end(struct ledger *l)
 
 	if (l->in_transaction) {
 		l->in_transaction = false;
-		r = store_commit(l->store);
+		r = l->doomed ? R_STORE_IO : store_commit(l->store);
+		l->doomed = false;
 		l->count.commits++;
 		if (r != R_OK) {
 			log_reason(r, "nothing of this turn was recorded");
@@ -84,7 +85,7 @@ enum reason audit(struct ledger *l, const char *actor, const char *action, struc
 {
 	struct audit_row row = { .time = ledger_now() };
 
-	snprintf(row.actor, sizeof(row.actor), "%s", actor);
+	text_escape(bytes_str(actor), row.actor, sizeof(row.actor));
 	snprintf(row.action, sizeof(row.action), "%s", action);
 	if (target.n <= (sizeof(row.target) - 1) / 2)
 		hex_encode(target, row.target);
@@ -95,7 +96,52 @@ enum reason audit(struct ledger *l, const char *actor, const char *action, struc
 	return store_audit_add(l->store, &row);
 }
 
+/*
+ * Anybody can make such rows, so they come from a bucket: what overflows it is
+ * in the log only. Else a flood of nonsense would fill the disk.
+ */
+#define UNPROVEN_BURST 256u
+#define UNPROVEN_EACH_MS 10000u
+
+enum reason audit_unproven(struct ledger *l, const char *actor, const char *action, struct bytes target,
+			   enum reason r, const char *detail)
+{
+	uint64_t now = clock_boot_ms(), full = (uint64_t)UNPROVEN_BURST * UNPROVEN_EACH_MS;
+
+	if (l->unproven_until < now)
+		l->unproven_until = now;
+	if (l->unproven_until - now > full - UNPROVEN_EACH_MS)
+		return R_OK;
+	l->unproven_until += UNPROVEN_EACH_MS;
+	return audit(l, actor, action, target, r, detail);
+}
+
+enum reason ledger_savepoint(struct ledger *l)
+{
+	TRY(ledger_write(l));
+	return store_savepoint(l->store);
+}
+
+enum reason ledger_release(struct ledger *l, enum reason r)
+{
+	enum reason undo = store_release(l->store, r == R_OK);
+
+	/* Half a change that cannot be undone must not be committed with the rest. */
+	if (undo != R_OK)
+		l->doomed = true;
+	return r != R_OK ? r : undo;
+}
+
 /* ---- messages -------------------------------------------------------------------- */
+
+/* A peer is not trusted to end its texts, nor to keep them printable. */
+static void text_clean(char *text, size_t n)
+{
+	text[n - 1] = '\0';
+	for (; *text; text++)
+		if (*text < 0x20 || *text > 0x7e)
+			*text = '?';
+}
 
 static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 {
@@ -105,6 +151,7 @@ static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 	case MSG_CHALLENGE: {
 		struct msg_challenge c;
 		memcpy(&c, m->body.p, sizeof(c));
+		text_clean(c.peer, sizeof(c.peer));
 		on_challenge(l, &l->front, m->id, &c);
 		return R_OK;
 	}
@@ -112,6 +159,7 @@ static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 		struct msg_enrol e;
 		if (!CHANNEL_SPLIT(m, e, &tail))
 			return R_FORMAT_TRUNCATED;
+		text_clean(e.peer, sizeof(e.peer));
 		on_enrol(l, &l->front, m->id, &e, tail);
 		return R_OK;
 	}
@@ -119,6 +167,7 @@ static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 		struct msg_attest a;
 		if (!CHANNEL_SPLIT(m, a, &tail))
 			return R_FORMAT_TRUNCATED;
+		text_clean(a.peer, sizeof(a.peer));
 		on_attest(l, &l->front, m->id, &a, tail);
 		return R_OK;
 	}
@@ -126,6 +175,7 @@ static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 		struct msg_receipt r;
 		if (!CHANNEL_SPLIT(m, r, &tail))
 			return R_FORMAT_TRUNCATED;
+		text_clean(r.peer, sizeof(r.peer));
 		on_receipt(l, &l->front, m->id, &r, tail);
 		return R_OK;
 	}
@@ -133,6 +183,7 @@ static enum reason from_front(struct ledger *l, const struct ipc_message *m)
 		struct msg_failure f;
 		if (!CHANNEL_SPLIT(m, f, &tail))
 			return R_FORMAT_TRUNCATED;
+		channel_bool(&f.has_ak_name);
 		on_failure(l, &l->front, m->id, &f, tail);
 		return R_OK;
 	}
@@ -154,8 +205,8 @@ static enum reason from_admin(struct ledger *l, const struct ipc_message *m)
 
 	if (!CHANNEL_SPLIT(m, a, &tail))
 		return R_FORMAT_TRUNCATED;
-	/* The front is not trusted to end its strings. */
-	a.actor[sizeof(a.actor) - 1] = '\0';
+	channel_bool(&a.dry_run);
+	text_clean(a.actor, sizeof(a.actor));
 	a.reason[sizeof(a.reason) - 1] = '\0';
 	for (size_t i = 0; i < ADMIN_ARGS; i++)
 		a.arg[i][ADMIN_ARG_MAX - 1] = '\0';
@@ -171,12 +222,13 @@ static enum reason from_worker(struct ledger *l, struct worker *w, const struct 
 	/* A worker speaks of the job that it has, and once. */
 	if (!j || m->id != j->id)
 		return R_INTERNAL_CHILD;
-	w->job = NULL;
+	/* What deviates is told by the return: then the job is still its own, and fails with it. */
 	switch (m->type) {
 	case MSG_ENROLLED: {
 		struct msg_enrolled e;
 		if (j->kind != JOB_ENROL || !CHANNEL_SPLIT(m, e, &tail))
 			return R_INTERNAL_CHILD;
+		w->job = NULL;
 		on_enrolled(l, j, &e, tail);
 		return R_OK;
 	}
@@ -184,6 +236,8 @@ static enum reason from_worker(struct ledger *l, struct worker *w, const struct 
 		struct msg_judged g;
 		if (j->kind != JOB_ATTEST || !CHANNEL_SPLIT(m, g, &tail))
 			return R_INTERNAL_CHILD;
+		channel_bool(&g.clock.known);
+		w->job = NULL;
 		on_judged(l, j, &g, tail);
 		return R_OK;
 	}
@@ -191,6 +245,7 @@ static enum reason from_worker(struct ledger *l, struct worker *w, const struct 
 		struct msg_receipt_judged g;
 		if (j->kind != JOB_RECEIPT || !CHANNEL_SPLIT(m, g, &tail))
 			return R_INTERNAL_CHILD;
+		w->job = NULL;
 		on_receipt_judged(l, j, &g);
 		return R_OK;
 	}
@@ -198,6 +253,7 @@ static enum reason from_worker(struct ledger *l, struct worker *w, const struct 
 		struct msg_learned g;
 		if (j->kind != JOB_LEARN || !CHANNEL_SPLIT(m, g, &tail))
 			return R_INTERNAL_CHILD;
+		w->job = NULL;
 		on_learned(l, j, &g, tail);
 		return R_OK;
 	}
@@ -215,10 +271,12 @@ static enum reason from_signer(struct ledger *l, const struct ipc_message *m)
 		return R_FORMAT_TRUNCATED;
 	struct job *j = job_find(l, m->id);
 	/* The job may be gone: its worker crashed after it had told the signer. */
-	if (j && j->kind == JOB_ATTEST && j->sent)
+	if (j && j->kind == JOB_ATTEST && j->sent && !j->signed_)
 		on_signed(l, j, &s, tail);
 	return R_OK;
 }
+
+static void pump_worker(struct ledger *l, struct worker *w);
 
 /* A new worker takes the place of one that is gone. */
 static enum reason from_supervisor(struct ledger *l, const struct ipc_message *m)
@@ -234,7 +292,10 @@ static enum reason from_supervisor(struct ledger *l, const struct ipc_message *m
 	}
 	struct worker *w = &l->worker[m->id];
 
-	ipc_close(&w->ipc);
+	/* The old one may have spoken before it ended, or ended in the middle of a job. */
+	if (w->ipc.fd >= 0 && w->job)
+		pump_worker(l, w);
+	worker_gone(l, w);
 	w->served = 0;
 	w->retire = false;
 	w->refs_version = 0;
@@ -242,7 +303,7 @@ static enum reason from_supervisor(struct ledger *l, const struct ipc_message *m
 }
 
 /* A crash is a refusal: the job is not tried again with another worker. */
-static void worker_gone(struct ledger *l, struct worker *w)
+void worker_gone(struct ledger *l, struct worker *w)
 {
 	struct job *j = w->job;
 
@@ -256,13 +317,16 @@ static void worker_gone(struct ledger *l, struct worker *w)
 	w->ipc = IPC_NONE;
 }
 
-/* Its end of the channel ends with ours, and the supervisor starts another. */
+/*
+ * Its end of the channel ends with ours, and the supervisor starts another.
+ * One that has served its number ends by itself, or in this way.
+ */
 static void workers_retire(struct ledger *l)
 {
 	for (size_t i = 0; i < l->conf.workers; i++) {
 		struct worker *w = &l->worker[i];
 
-		if (w->retire && !w->job && w->ipc.fd >= 0) {
+		if ((w->retire || w->served >= WORKER_REQUESTS) && !w->job && w->ipc.fd >= 0) {
 			ipc_close(&w->ipc);
 			w->ipc = IPC_NONE;
 		}

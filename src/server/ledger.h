@@ -20,7 +20,8 @@
 #define LEDGER_JOBS_MAX 256u		/* under way at once; more is server.busy */
 #define LEDGER_JOB_BYTES_MAX (192u << 20)
 #define LEDGER_WORKERS_MAX 16u
-#define JOB_DEADLINE_MS 60000u
+#define JOB_DEADLINE_MS 60000u		/* for a worker to take it */
+#define JOB_RUN_MS 30000u		/* for worker and signer to be done with it */
 #define HOLD_RETRY 15u			/* seconds until a held node asks again */
 #define BUSY_RETRY 2u
 
@@ -44,7 +45,8 @@ struct job {
 	struct ipc *front;		/* whom to answer */
 	uint64_t front_id;
 	uint64_t deadline;
-	bool sent;			/* a worker has it */
+	bool sent;			/* a worker has or had it */
+	uint64_t refs_version;		/* what it was judged by */
 	struct blob body;
 	struct msg_session s;
 	char peer[PEER_TEXT];
@@ -104,6 +106,8 @@ struct ledger {
 	struct policy policy_values;
 	uint64_t refs_version;
 	bool refs_stale;		/* changed in this turn's transaction */
+	bool doomed;			/* this turn's transaction must not be committed */
+	uint64_t unproven_until;	/* see audit_unproven() */
 	struct counters count;
 };
 
@@ -126,6 +130,15 @@ void answer_refusal(struct ledger *l, struct ipc *to, uint64_t id, enum reason r
 enum reason audit(struct ledger *l, const char *actor, const char *action, struct bytes target,
 		  enum reason r, const char *detail) must_check;
 
+/* The same for what nothing proves: only so many rows in a time. */
+enum reason audit_unproven(struct ledger *l, const char *actor, const char *action, struct bytes target,
+			   enum reason r, const char *detail) must_check;
+/* Around what must be recorded as a whole; release keeps it when r is R_OK, and returns r. */
+enum reason ledger_savepoint(struct ledger *l) must_check;
+enum reason ledger_release(struct ledger *l, enum reason r) must_check;
+/* Closes its channel, which ends it, and fails its job. */
+void worker_gone(struct ledger *l, struct worker *w);
+
 /* Takes a copy of the body. R_SERVER_BUSY when too much is under way. */
 enum reason job_add(struct ledger *l, enum job_kind kind, struct ipc *front, uint64_t front_id,
 		    struct bytes body, struct job **ret) must_check;
@@ -133,7 +146,7 @@ struct job *job_find(struct ledger *l, uint64_t id);
 void job_remove(struct ledger *l, struct job *j);
 /* Answers with the reason and forgets the job. */
 void job_fail(struct ledger *l, struct job *j, enum reason r);
-/* Those that waited too long for a worker. */
+/* Those that waited too long: for a worker, or for its answer. */
 void jobs_expire(struct ledger *l);
 /* Gives waiting jobs to idle workers. */
 void job_assign(struct ledger *l);

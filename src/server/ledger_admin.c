@@ -68,11 +68,17 @@ static enum reason perform(struct call *c)
 
 	if (!changes)
 		return operations[c->m->op](c);
-	TRY(ledger_write(c->l));
-	TRY(store_savepoint(c->l->store));
-	enum reason r = operations[c->m->op](c);
-	enum reason undo = store_release(c->l->store, r == R_OK);
-	return r != R_OK ? r : undo;
+	TRY(ledger_savepoint(c->l));
+	return ledger_release(c->l, operations[c->m->op](c));
+}
+
+/* They go into labels, verdicts and the audit; parts of a path were not looked at yet. */
+static enum reason texts_check(const struct msg_admin *m)
+{
+	for (size_t i = 0; i < ADMIN_ARGS; i++)
+		if (!text_printable(bytes_str(m->arg[i])))
+			return R_FORMAT_TEXT;
+	return text_printable(bytes_str(m->reason)) ? R_OK : R_FORMAT_TEXT;
 }
 
 void on_admin(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_admin *m, struct bytes body)
@@ -80,7 +86,9 @@ void on_admin(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_
 	struct call c = { .l = l, .m = m, .body = body, .from = from, .id = id };
 
 	out_begin(&c.out);
-	enum reason r = m->op < ADMIN_OP_MAX ? perform(&c) : R_SERVER_ROUTE;
+	enum reason r = m->op < ADMIN_OP_MAX ? texts_check(m) : R_SERVER_ROUTE;
+	if (r == R_OK)
+		r = perform(&c);
 	if (r != R_OK || !c.deferred)
 		out_answer(l, from, id, r, &c.out);
 	out_free(&c.out);

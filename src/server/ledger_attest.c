@@ -176,9 +176,18 @@ void on_attest(struct ledger *l, struct ipc *from, uint64_t id, const struct msg
 		answer_refusal(l, from, id, r);
 }
 
+static uint32_t worker_index(const struct ledger *l, const struct ipc *worker)
+{
+	uint32_t i = 0;
+
+	while (&l->worker[i].ipc != worker)
+		i++;
+	return i;
+}
+
 enum reason attest_send(struct ledger *l, struct job *j, struct ipc *worker)
 {
-	struct msg_announce announce = { .s = j->s, .ak_public_len = j->node.ak_public_len };
+	struct msg_announce announce = { .s = j->s, .worker = worker_index(l, worker), .ak_public_len = j->node.ak_public_len };
 
 	memcpy(announce.ak_public, j->node.ak_public, j->node.ak_public_len);
 	struct bytes head = bytes_of(&announce, sizeof(announce));
@@ -211,6 +220,9 @@ static enum reason still_true(struct ledger *l, struct job *j)
 	struct allowed a;
 	struct node now;
 
+	/* A reference revoked meanwhile, in this turn or before. */
+	if (l->refs_stale || j->refs_version != l->refs_version)
+		return R_SERVER_BUSY;
 	if (j->node_new) {
 		enum reason r = store_node_by_ak(l->store, j->s.session.ak_name, &now);
 		if (r == R_OK)
@@ -244,7 +256,10 @@ static enum reason node_record(struct ledger *l, struct job *j)
 	if (j->node_new) {
 		n->ak_public_len = j->facts.ak_public_len;
 		memcpy(n->ak_public, j->facts.ak_public, n->ak_public_len);
-		TRY(store_node_add(l->store, n));
+		enum reason r = store_node_add(l->store, n);
+		/* A parallel session enrolled the same EK with another AK. */
+		if (r != R_OK)
+			return r == R_STORE_EXISTS ? R_NODE_CONFLICT : r;
 		TRY(audit(l, "gate", "node.enrol", BYTES(n->id), R_OK, n->basis[0] ? n->basis : n->peer));
 	} else {
 		TRY(store_node_update(l->store, n));
@@ -295,16 +310,10 @@ static enum reason record(struct ledger *l, struct job *j)
 
 static void finish(struct ledger *l, struct job *j)
 {
-	enum reason r = j->signed_directive == j->facts.directive ? ledger_write(l) : R_SERVER_MISMATCH;
+	enum reason r = j->signed_directive == j->facts.directive ? ledger_savepoint(l) : R_SERVER_MISMATCH;
 
 	if (r == R_OK)
-		r = store_savepoint(l->store);
-	if (r == R_OK) {
-		r = record(l, j);
-		enum reason undo = store_release(l->store, r == R_OK);
-		if (r == R_OK)
-			r = undo;
-	}
+		r = ledger_release(l, record(l, j));
 	if (r == R_SESSION_REPLAYED) {
 		/* A parallel session with the same nonce won. Same evidence: same verdict. */
 		bool answered;
@@ -331,7 +340,7 @@ static void finish(struct ledger *l, struct job *j)
 static void not_authentic(struct ledger *l, struct job *j, enum reason r)
 {
 	/* Anybody can send nonsense: only what names a known node may grow the audit. */
-	if (!j->node_new && audit(l, "gate", "attest", BYTES(j->node.id), r, j->peer) != R_OK)
+	if (!j->node_new && audit_unproven(l, "gate", "attest", BYTES(j->node.id), r, j->peer) != R_OK)
 		log_line(LEVEL_WARN, "a refused attestation is not in the audit");
 	log_event(LEVEL_WARN, "attest", "peer", j->peer, "reason", reason_name(r), NULL);
 	answer_refusal(l, j->front, j->front_id, r);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "crypto/random.h"
 #include "format/challenge.h"
+#include "server/channel.h"
 #include "server/ledger.h"
 
 static const struct bytes aad_enrol = { (const uint8_t *)TOKEN_AAD_ENROL, sizeof(TOKEN_AAD_ENROL) - 1 };
@@ -113,7 +114,7 @@ static enum reason enrol_answer_of(struct ledger *l, struct job *j, const struct
 
 	if (!a)
 		return R_INTERNAL_MEMORY;
-	if (m->count > LIMIT_EKS || results.n != m->count * sizeof(struct ek_result))
+	if (m->count > LIMIT_EKS || m->implemented.count > LIMIT_BANKS || results.n != m->count * sizeof(struct ek_result))
 		return R_SERVER_WORKER;
 	ek = malloc(results.n + 1);
 	if (!ek)
@@ -125,10 +126,11 @@ static enum reason enrol_answer_of(struct ledger *l, struct job *j, const struct
 	for (uint32_t i = 0; i < m->count; i++) {
 		bool usable = false;
 
+		channel_bool(&ek[i].has_certificate);
 		TRY(ek_usable(l, j, &ek[i], &usable));
 		if (!usable) {
 			/* The first one's reason is what the operator can act on. */
-			if (why == R_EK_NONE && ek[i].reason != R_OK)
+			if (why == R_EK_NONE && ek[i].reason != R_OK && ek[i].reason < R_MAX)
 				why = ek[i].reason;
 			continue;
 		}
@@ -163,7 +165,7 @@ static enum reason enrol_answer_of(struct ledger *l, struct job *j, const struct
 void on_enrolled(struct ledger *l, struct job *j, const struct msg_enrolled *m, struct bytes results)
 {
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_ENROL);
-	enum reason r = m->result;
+	enum reason r = m->result < R_MAX ? m->result : R_SERVER_WORKER;
 
 	if (r == R_OK)
 		r = enrol_answer_of(l, j, m, results, &body);

@@ -111,6 +111,7 @@ void job_assign(struct ledger *l)
 		struct worker *w = idle_worker(l);
 		if (!w)
 			return;
+		j->refs_version = l->refs_version;
 		enum reason r = refs_send(l, w);
 		if (r == R_OK)
 			r = job_send(l, j, &w->ipc);
@@ -119,9 +120,18 @@ void job_assign(struct ledger *l)
 			continue;
 		}
 		j->sent = true;
+		j->deadline = clock_boot_ms() + JOB_RUN_MS;
 		w->job = j;
 		w->served++;
 	}
+}
+
+static struct worker *worker_of(struct ledger *l, const struct job *j)
+{
+	for (size_t i = 0; i < l->conf.workers; i++)
+		if (l->worker[i].job == j)
+			return &l->worker[i];
+	return NULL;
 }
 
 void jobs_expire(struct ledger *l)
@@ -130,9 +140,16 @@ void jobs_expire(struct ledger *l)
 	struct job *next;
 
 	for (struct job *j = l->first; j; j = next) {
+		struct worker *w = worker_of(l, j);
+
 		next = j->next;
-		/* One that a worker has is kept until the worker speaks or ends. */
-		if (j->deadline <= now && !j->sent)
+		if (j->deadline > now)
+			continue;
+		if (!j->sent)
 			job_fail(l, j, R_SERVER_BUSY);
+		else if (w)
+			worker_gone(l, w);
+		else
+			job_fail(l, j, R_SERVER_WORKER);
 	}
 }

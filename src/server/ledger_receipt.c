@@ -36,13 +36,16 @@ static enum reason receipt_begin(struct ledger *l, struct ipc *from, uint64_t id
 		return r;
 	if (memcmp(a->ak_name, m->ak_name, AK_NAME_LEN) != 0)
 		return R_RECEIPT_UNKNOWN;
+	/* Last chance to stop a node that was revoked after its verdict. */
+	TRY(store_node_by_ak(l->store, a->ak_name, &node));
+	if (node.state != NODE_ENROLLED)
+		return R_NODE_REVOKED;
 	if (a->receipt) {
 		/* The gate did not hear the first answer. */
 		acknowledge(l, from, id, m->verdict_digest);
 		return R_OK;
 	}
 	TRY(store_manifest_get(l->store, a->manifest_digest, &image));
-	TRY(store_node_by_ak(l->store, a->ak_name, &node));
 
 	/*
 	 * With what was sent at attest and answered, the worker makes the
@@ -110,7 +113,9 @@ void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt
 	if (r == R_OK)
 		r = store_receipt_add(l->store, verdict, ledger_now(), &m->values,
 				      bytes_of(j->body.p, j->received.receipt_len));
-	if (audit(l, "gate", "receipt", BYTES(j->s.node_id), r, j->peer) != R_OK)
+	enum reason noted = r == R_OK ? audit(l, "gate", "receipt", BYTES(j->s.node_id), r, j->peer) :
+					audit_unproven(l, "gate", "receipt", BYTES(j->s.node_id), r, j->peer);
+	if (noted != R_OK)
 		log_line(LEVEL_WARN, "a receipt is not in the audit");
 	if (r == R_OK) {
 		l->count.receipts++;
@@ -140,7 +145,7 @@ void on_failure(struct ledger *l, struct ipc *from, uint64_t id, const struct ms
 	 */
 	if (r == R_OK && m->has_ak_name && reason_find(f.reason, &named) &&
 	    store_node_by_ak(l->store, m->ak_name, &node) == R_OK)
-		r = audit(l, "unproven", "failure", BYTES(node.id), named, f.step);
+		r = audit_unproven(l, "unproven", "failure", BYTES(node.id), named, f.step);
 	if (r != R_OK) {
 		answer_refusal(l, from, id, r);
 		return;

@@ -126,8 +126,6 @@ static enum reason learn_store(struct ledger *l, struct job *j, struct bytes set
 	_cleanup_(reference_set_free) struct reference_set refs = { 0 };
 
 	TRY(reference_set_read(set, &refs));
-	if (!j->admin.dry_run)
-		TRY(ledger_write(l));
 	out_array(out, "variants");
 	for (size_t i = 0; i < refs.count; i++) {
 		struct reference_variant *v = &refs.variant[i];
@@ -161,8 +159,13 @@ void on_learned(struct ledger *l, struct job *j, const struct msg_learned *m, st
 	enum reason r = m->result < R_MAX ? m->result : R_SERVER_WORKER;
 
 	out_begin(&out);
-	if (r == R_OK)
+	if (r == R_OK && !j->admin.dry_run) {
+		r = ledger_savepoint(l);
+		if (r == R_OK)
+			r = ledger_release(l, learn_store(l, j, set, &out));
+	} else if (r == R_OK) {
 		r = learn_store(l, j, set, &out);
+	}
 	out_answer(l, j->front, j->front_id, r, &out);
 	job_remove(l, j);
 }

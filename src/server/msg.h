@@ -195,6 +195,7 @@ struct msg_judged {
 
 struct msg_announce {
 	struct msg_session s;
+	uint32_t worker;		/* which has the evidence: no other may speak of it */
 	uint32_t ak_public_len;		/* 0: not on record yet */
 	uint8_t ak_public[LIMIT_TPM_PUBLIC];
 };

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "appraise/quote.h"
 #include "base/log.h"
 #include "crypto/digest.h"
 #include "server/channel.h"
@@ -37,13 +38,36 @@ static const struct ipc_rule supervisor_rules[] = {
 	{ MSG_WORKER, 0, 0, true },
 };
 
-static void announce(struct signer *s, const struct ipc_message *m)
+/* Nor is the ledger believed: whatever counts or chooses is in range from here on. */
+static enum reason announce(struct signer *s, const struct ipc_message *m)
 {
 	struct announced *a = &s->announced[s->next++ % ANNOUNCED_MAX];
+	struct msg_session *x = &a->what.s;
 
+	a->used = false;
 	memcpy(&a->what, m->body.p, sizeof(a->what));
+	if (a->what.worker >= s->workers || a->what.ak_public_len > sizeof(a->what.ak_public) ||
+	    x->session.stage >= STAGE_MAX || x->session.selection.count > LIMIT_BANKS ||
+	    x->allowed >= DIRECTIVE_MAX)
+		return R_FORMAT_RANGE;
+	channel_bool(&x->has_manifest);
+	x->node[sizeof(x->node) - 1] = x->basis[sizeof(x->basis) - 1] = '\0';
 	a->id = m->id;
 	a->used = true;
+	return R_OK;
+}
+
+static enum reason take_announcements(struct signer *s)
+{
+	struct ipc_message m;
+	bool have;
+
+	for (;;) {
+		TRY(ipc_receive(&s->ledger, &m, &have));
+		if (!have)
+			return R_OK;
+		TRY(announce(s, &m));
+	}
 }
 
 static struct announced *announced_find(struct signer *s, uint64_t id)
@@ -70,8 +94,6 @@ static enum reason ak_check(const struct msg_announce *a, struct bytes ak)
 	struct tpm_public public_area;
 	struct tpm_name name;
 
-	if (a->ak_public_len > sizeof(a->ak_public))
-		return R_SERVER_MISMATCH;
 	if (a->ak_public_len > 0 && !bytes_equal(ak, bytes_of(a->ak_public, a->ak_public_len)))
 		return R_SERVER_MISMATCH;
 	TRY(tpm_public_read(ak, &public_area));
@@ -91,6 +113,8 @@ static enum reason quote_again(const struct msg_finding *f, const struct msg_ann
 	TRY(ak_check(a, ak));
 	TRY(quote_signature_check(ak, attest, bytes_of(f->signature, f->signature_len)));
 	TRY(tpm_quote_read(attest, &q));
+	if (quote_selection_check(&a->s.session.selection, &q.selection) != R_OK)
+		return R_SERVER_MISMATCH;
 	TRY(quote_qualifying_digest(domain, a->s.session.nonce, f->claims_digest, expected));
 	return bytes_equal_secret(q.extra, BYTES(expected)) ? R_OK : R_SERVER_MISMATCH;
 }
@@ -110,6 +134,9 @@ static enum reason payload_check(struct bytes payload, const struct msg_session 
 	if (v->has_manifest &&
 	    (!s->has_manifest || memcmp(v->manifest_digest, s->manifest_digest, SHA256_LEN) != 0))
 		return R_SERVER_MISMATCH;
+	/* Who it is and why it is known; and nothing for a command line that nobody chose. */
+	if (strcmp(v->node, s->node) != 0 || strcmp(v->basis, s->basis) != 0 || v->parameter_count > 0)
+		return R_SERVER_MISMATCH;
 	*ret = v->directive;
 	return R_OK;
 }
@@ -119,27 +146,22 @@ static enum reason sign_digest(void *ctx, const uint8_t digest[SHA256_LEN], uint
 	return es256_sign(ctx, digest, ret);
 }
 
-static enum reason judge_finding(struct signer *s, uint64_t id, const struct msg_finding *f,
-				 struct bytes payload, struct msg_signed *out, struct blob *ret)
+static enum reason judge_finding(const struct signer *s, const struct msg_announce *a,
+				 const struct msg_finding *f, struct bytes payload, struct msg_signed *out,
+				 struct blob *ret)
 {
-	struct announced *a = announced_find(s, id);
-
-	if (!a)
-		return R_SERVER_MISMATCH;
-	/* One finding for one announcement. */
-	a->used = false;
 	if (f->attest_len > sizeof(f->attest) || f->signature_len > sizeof(f->signature) ||
-	    f->ak_public_len > sizeof(f->ak_public) || !same_session(f, &a->what.s))
+	    f->ak_public_len > sizeof(f->ak_public) || !same_session(f, &a->s))
 		return R_SERVER_MISMATCH;
-	TRY(quote_again(f, &a->what));
-	TRY(payload_check(payload, &a->what.s, &out->directive));
+	TRY(quote_again(f, a));
+	TRY(payload_check(payload, &a->s, &out->directive));
 
 	struct cose_signer signer = { .sign = sign_digest, .ctx = (void *)(uintptr_t)s->key };
 	memcpy(signer.id, s->key_id, KEY_ID_LEN);
 	return cose_sign1_write(payload, COSE_AAD_VERDICT, &signer, ret);
 }
 
-static enum reason from_worker(struct signer *s, const struct ipc_message *m)
+static enum reason from_worker(struct signer *s, unsigned worker, const struct ipc_message *m)
 {
 	_cleanup_(blob_free) struct blob verdict = BLOB(LIMIT_VERDICT);
 	struct msg_signed out = { 0 };
@@ -148,7 +170,14 @@ static enum reason from_worker(struct signer *s, const struct ipc_message *m)
 
 	if (!CHANNEL_SPLIT(m, f, &payload))
 		return R_FORMAT_TRUNCATED;
-	out.result = judge_finding(s, m->id, &f, payload, &out, &verdict);
+	struct announced *a = announced_find(s, m->id);
+	/* A worker that speaks of another's job must not be able to spoil it. */
+	if (!a || a->what.worker != worker)
+		return log_reason(R_SERVER_MISMATCH, "worker %u has no job %llu", worker,
+				  (unsigned long long)m->id);
+	/* One finding for one announcement. */
+	a->used = false;
+	out.result = judge_finding(s, &a->what, &f, payload, &out, &verdict);
 	if (out.result != R_OK) {
 		log_reason(out.result, "finding %llu is not signed", (unsigned long long)m->id);
 		blob_reset(&verdict);
@@ -157,11 +186,31 @@ static enum reason from_worker(struct signer *s, const struct ipc_message *m)
 	return channel_send(&s->ledger, MSG_SIGNED, m->id, &out, sizeof(out), blob_bytes(&verdict));
 }
 
+static void pump_worker(struct signer *s, unsigned worker)
+{
+	struct ipc_message m;
+	bool have;
+	enum reason r = ipc_receive(&s->worker[worker], &m, &have);
+
+	if (r == R_OK && have)
+		r = from_worker(s, worker, &m);
+	if (r == R_OK)
+		return;
+	/* A worker that ended or talks nonsense; the supervisor brings another. */
+	ipc_close(&s->worker[worker]);
+	s->worker[worker] = IPC_NONE;
+}
+
 static enum reason new_worker(struct signer *s, const struct ipc_message *m)
 {
 	if (m->id >= s->workers) {
 		close(m->fd);
 		return R_FORMAT_RANGE;
+	}
+	/* What the old one said last was said: its finding may be waiting here. */
+	if (s->worker[m->id].fd >= 0) {
+		TRY(take_announcements(s));
+		pump_worker(s, (unsigned)m->id);
 	}
 	ipc_close(&s->worker[m->id]);
 	return ipc_open(&s->worker[m->id], m->fd, worker_rules, ARRAY_LEN(worker_rules));
@@ -185,28 +234,15 @@ static enum reason turn(struct signer *s)
 	if (poll(fds, n, -1) < 0)
 		return errno == EINTR ? R_OK : R_INTERNAL_IO;
 
-	for (have = true; have;) {
-		TRY(ipc_receive(&s->ledger, &m, &have));
-		if (have)
-			announce(s, &m);
-	}
+	TRY(take_announcements(s));
 	for (have = true; have;) {
 		TRY(ipc_receive(&s->supervisor, &m, &have));
 		if (have)
 			TRY(new_worker(s, &m));
 	}
-	for (unsigned i = 0; i < s->workers; i++) {
-		if (s->worker[i].fd < 0 || !fds[2 + i].revents)
-			continue;
-		enum reason r = ipc_receive(&s->worker[i], &m, &have);
-		if (r == R_OK && have)
-			r = from_worker(s, &m);
-		if (r == R_OK)
-			continue;
-		/* A worker that ended or talks nonsense; the supervisor brings another. */
-		ipc_close(&s->worker[i]);
-		s->worker[i] = IPC_NONE;
-	}
+	for (unsigned i = 0; i < s->workers; i++)
+		if (s->worker[i].fd >= 0 && fds[2 + i].revents)
+			pump_worker(s, i);
 	return s->ledger.broken;
 }
 
