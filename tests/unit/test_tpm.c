@@ -2,6 +2,8 @@
 /* TPM structures, against what swtpm answered (tests/tools/tpm-record). */
 #include "unit.h"
 
+#include <stdio.h>
+
 #include "crypto/sign.h"
 #include "format/tpm.h"
 #include "tpm_vectors.h"
@@ -552,6 +554,65 @@ static void test_point(void **state)
 	assert_reason(R_FORMAT_RANGE, tpm_point_read(blob_bytes(&out), &p));
 }
 
+/* ---- what other tools wrote ------------------------------------------------------- */
+
+/* A file of the corpus, whose folder is $CORPUS or what it was built with. */
+static bool corpus_file(const char *name, struct blob *ret)
+{
+	const char *folder = getenv("CORPUS");
+	char path[1024];
+	uint8_t chunk[4096];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/quote/%s", folder ? folder : CORPUS, name);
+	f = fopen(path, "rb");
+	if (!f)
+		return false;
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		assert_ok(blob_append(ret, chunk, n));
+	fclose(f);
+	return true;
+}
+
+#define KEYLIME "keylime+keylime/test-data/files/"
+
+static void test_corpus(void **state)
+{
+	_cleanup_(blob_free) struct blob ak = BLOB(8192), name = BLOB(8192), ek = BLOB(8192);
+	_cleanup_(blob_free) struct blob quote = BLOB(8192), sig = BLOB(8192), cred = BLOB(8192);
+	struct tpm_public p;
+	struct tpm_name got;
+	struct tpm_attest a;
+	struct tpm_signature s;
+	struct tpm_id_object o;
+	struct cursor c;
+	uint16_t size;
+
+	(void)state;
+	if (!corpus_file(KEYLIME "ak.pub", &ak))
+		return;		/* no corpus here */
+	assert_true(corpus_file(KEYLIME "ak.name", &name));
+	assert_true(corpus_file(KEYLIME "ek.pub", &ek));
+	assert_true(corpus_file(KEYLIME "quote.out", &quote));
+	assert_true(corpus_file(KEYLIME "quotesig.out", &sig));
+	assert_true(corpus_file(KEYLIME "mkcred.out", &cred));
+
+	assert_ok(tpm_public_read_file(blob_bytes(&ak), &p));
+	assert_ok(tpm_name_of(&p, &got));
+	assert_bytes(tpm_name_bytes(&got), name.p, name.n);
+	assert_ok(tpm_public_read_file(blob_bytes(&ek), &p));
+	assert_string_equal(tpm_ek_template_of(&p)->name, "L-1");
+	assert_ok(tpm_quote_read(blob_bytes(&quote), &a));
+	assert_ok(tpm_signature_read(blob_bytes(&sig), &s));
+	assert_int_equal(s.scheme, TPM_ALG_RSASSA);
+	/* tpm2-tools put a header of 8 bytes in front, and the secret behind */
+	c = cursor_of(bytes_of(cred.p + 8, cred.n - 8));
+	assert_ok(cursor_be16(&c, &size));
+	assert_ok(tpm_id_object_read(bytes_of(cred.p + 8, 2u + size), &o));
+	assert_int_equal(o.hmac.n, 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -573,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_credentials),
 		cmocka_unit_test(test_credentials_refused),
 		cmocka_unit_test(test_point),
+		cmocka_unit_test(test_corpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
