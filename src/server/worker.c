@@ -243,6 +243,26 @@ static enum reason learn(struct worker_state *w, uint64_t id, const struct msg_l
 	return channel_send(&w->ledger, MSG_LEARNED, id, &out, sizeof(out), bytes_of(encoded.p, out.tail));
 }
 
+/*
+ * The ledger is not believed either: what counts or chooses is in range, and
+ * texts end. Anything else ends the worker.
+ */
+static bool session_sane(const struct session *s)
+{
+	return s->stage < STAGE_MAX && s->selection.count <= LIMIT_BANKS;
+}
+
+static bool announced_sane(struct msg_session *s)
+{
+	channel_bool(&s->clock.known);
+	channel_bool(&s->banks_proved);
+	channel_bool(&s->has_manifest);
+	s->allowed_detail[sizeof(s->allowed_detail) - 1] = '\0';
+	s->node[sizeof(s->node) - 1] = '\0';
+	s->basis[sizeof(s->basis) - 1] = '\0';
+	return session_sane(&s->session) && s->allowed < DIRECTIVE_MAX && s->allowed_reason < R_MAX;
+}
+
 static enum reason handle(struct worker_state *w, const struct ipc_message *m, bool *ret_request)
 {
 	struct bytes tail;
@@ -259,11 +279,17 @@ static enum reason handle(struct worker_state *w, const struct ipc_message *m, b
 		return R_OK;
 	case MSG_JUDGE: {
 		struct msg_judge j;
-		return CHANNEL_SPLIT(m, j, &tail) ? judge(w, m->id, &j, tail) : R_FORMAT_TRUNCATED;
+		if (!CHANNEL_SPLIT(m, j, &tail))
+			return R_FORMAT_TRUNCATED;
+		return announced_sane(&j.s) ? judge(w, m->id, &j, tail) : R_FORMAT_RANGE;
 	}
 	case MSG_CONTINUED: {
 		struct msg_continued j;
-		return CHANNEL_SPLIT(m, j, &tail) ? continued(w, m->id, &j, tail) : R_FORMAT_TRUNCATED;
+		if (!CHANNEL_SPLIT(m, j, &tail))
+			return R_FORMAT_TRUNCATED;
+		if (!announced_sane(&j.s) || j.receipt_values.count > LIMIT_BANKS)
+			return R_FORMAT_RANGE;
+		return continued(w, m->id, &j, tail);
 	}
 	case MSG_ENROLLING: {
 		struct msg_enrolling j;
@@ -271,11 +297,19 @@ static enum reason handle(struct worker_state *w, const struct ipc_message *m, b
 	}
 	case MSG_RECEIVED: {
 		struct msg_received j;
-		return CHANNEL_SPLIT(m, j, &tail) ? received(w, m->id, &j, tail) : R_FORMAT_TRUNCATED;
+		if (!CHANNEL_SPLIT(m, j, &tail))
+			return R_FORMAT_TRUNCATED;
+		if (!session_sane(&j.session) || j.values.count > LIMIT_BANKS ||
+		    j.ak_public_len > sizeof(j.ak_public))
+			return R_FORMAT_RANGE;
+		return received(w, m->id, &j, tail);
 	}
 	case MSG_LEARN: {
 		struct msg_learn j;
-		return CHANNEL_SPLIT(m, j, &tail) ? learn(w, m->id, &j, tail) : R_FORMAT_TRUNCATED;
+		if (!CHANNEL_SPLIT(m, j, &tail))
+			return R_FORMAT_TRUNCATED;
+		j.source[sizeof(j.source) - 1] = '\0';
+		return session_sane(&j.session) ? learn(w, m->id, &j, tail) : R_FORMAT_RANGE;
 	}
 	default:
 		return R_FORMAT_TYPE;
