@@ -90,7 +90,7 @@ enum reason op_ref_learn(struct call *c)
 	if (!a)
 		return R_INTERNAL_MEMORY;
 	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
-	TRY(store_attestation_of_node(c->l->store, n.id, 0, a));
+	TRY(store_attestation_of_boot(c->l->store, n.id, a));
 	TRY(store_evidence(c->l->store, a->evidence_digest, &body));
 	TRY(job_add(c->l, JOB_LEARN, c->from, c->id, blob_bytes(&body), &j));
 	j->admin = *c->m;

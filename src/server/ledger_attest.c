@@ -105,11 +105,8 @@ static enum reason stored_answer(struct ledger *l, struct ipc *from, uint64_t id
 static enum reason continuity_begin(struct ledger *l, struct job *j)
 {
 	struct attestation a;
-	enum reason r = store_attestation_of_node(l->store, j->node.id, 0, &a);
+	enum reason r = store_attestation_of_boot(l->store, j->node.id, &a);
 
-	/* Continuity verdicts themselves stand in the same history. */
-	for (unsigned n = 1; r == R_OK && a.stage != STAGE_GATE; n++)
-		r = store_attestation_of_node(l->store, j->node.id, n, &a);
 	if (r == R_STORE_NOT_FOUND || (r == R_OK && !a.receipt))
 		return R_RECEIPT_UNKNOWN;
 	if (r != R_OK)

@@ -113,6 +113,8 @@ enum reason store_attestation_by_nonce(struct store *s, const uint8_t nonce[NONC
 enum reason store_attestation_by_verdict(struct store *s, const uint8_t digest[SHA256_LEN], struct attestation *ret) must_check;
 /* The n-th newest of a node, 0 the newest. */
 enum reason store_attestation_of_node(struct store *s, const uint8_t node_id[SHA256_LEN], unsigned n, struct attestation *ret) must_check;
+/* The newest by a gate, whatever the host has asked for since. */
+enum reason store_attestation_of_boot(struct store *s, const uint8_t node_id[SHA256_LEN], struct attestation *ret) must_check;
 enum reason store_evidence(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret) must_check;
 enum reason store_receipt_add(struct store *s, const uint8_t verdict_digest[SHA256_LEN],
 			      int64_t time,

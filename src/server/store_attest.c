@@ -132,6 +132,19 @@ enum reason store_attestation_of_node(struct store *s, const uint8_t node_id[SHA
 	return attestation_of(s, st, ret);
 }
 
+enum reason store_attestation_of_boot(struct store *s, const uint8_t node_id[SHA256_LEN],
+				      struct attestation *ret)
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "SELECT " ATTESTATION_COLUMNS ATTESTATION_FROM
+		      "WHERE a.node = ? AND a.stage = ? ORDER BY a.number DESC LIMIT 1", &st));
+	db_bytes(st, 1, bytes_of(node_id, SHA256_LEN));
+	db_int(st, 2, STAGE_GATE);
+	TRY(db_row(s, st));
+	return attestation_of(s, st, ret);
+}
+
 enum reason store_evidence(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret)
 {
 	_statement_ st = NULL;

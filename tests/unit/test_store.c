@@ -218,6 +218,21 @@ static void test_receipt_is_kept_once(void **state)
 	assert_reason(R_STORE_NOT_FOUND, store_attestation_of_node(f->store, a.node_id, 1, &have));
 }
 
+static void test_last_boot_is_a_gates(void **state)
+{
+	struct fixture *f = *state;
+	struct attestation a = attestation_number(1, 1), b = attestation_number(2, 1), have;
+
+	assert_reason(R_STORE_NOT_FOUND, store_attestation_of_boot(f->store, a.node_id, &have));
+	assert_ok(store_attestation_add(f->store, &a, bytes_str("gate")));
+	b.stage = STAGE_HOST;
+	assert_ok(store_attestation_add(f->store, &b, bytes_str("host")));
+	assert_ok(store_attestation_of_node(f->store, a.node_id, 0, &have));
+	assert_memory_equal(have.nonce, b.nonce, NONCE_LEN);
+	assert_ok(store_attestation_of_boot(f->store, a.node_id, &have));
+	assert_memory_equal(have.nonce, a.nonce, NONCE_LEN);
+}
+
 static void test_savepoint_undoes_one_request_only(void **state)
 {
 	struct fixture *f = *state;
@@ -432,6 +447,7 @@ int main(void)
 		STORE_TEST(test_listed_ek),
 		STORE_TEST(test_nonce_is_used_once),
 		STORE_TEST(test_receipt_is_kept_once),
+		STORE_TEST(test_last_boot_is_a_gates),
 		STORE_TEST(test_savepoint_undoes_one_request_only),
 		STORE_TEST(test_newer_schema_is_refused),
 		STORE_TEST(test_not_a_database),
