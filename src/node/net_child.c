@@ -332,6 +332,8 @@ static enum reason confine(void)
 /* A child that was taken over, for tests: it sends something else. */
 static bool hostile(struct child *c, const struct ipc_message *m)
 {
+	static const struct net_challenge good = { .lifetime = 1, .bank_count = 1,
+						   .token_len = 1 };
 	static uint8_t junk[65536];
 	const char *what = getenv("BOOTGATE_TEST_NET");
 	struct bytes body = { junk, 0 };
@@ -355,7 +357,7 @@ static bool hostile(struct child *c, const struct ipc_message *m)
 		type = NET_FAILED, memset(junk, 0xff, sizeof(junk)),
 		body.n = sizeof(struct net_failed);
 	else if (!strcmp(what, "other-id"))
-		c->id++, body.n = sizeof(struct net_challenge);
+		c->id++, body = bytes_of(&good, sizeof(good));
 	else if (!strcmp(what, "exit"))
 		_exit(0);
 	else if (!strcmp(what, "raw"))
