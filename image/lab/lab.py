@@ -89,6 +89,10 @@ class Lab:
         self.tpm = Tpm(f"{self.folder}/tpm-other", f"{self.folder}/ca")
         self.tpm.manufacture()
 
+    def new_variables(self):
+        """The firmware's variable store as it comes from the factory."""
+        shutil.copy(VARIABLES, f"{self.folder}/vars.fd")
+
     def other_gate(self):
         """The same gate image, but for one byte inside its initramfs."""
         data = f"{self.folder}/initramfs"
@@ -378,7 +382,7 @@ def prepare_base(rows):
     replace_settings(f"{lab.server.site}/boot.conf",
                      fail__refused="poweroff", fail__broken="poweroff",
                      fail__delay="5", contact__text="the lab")
-    shutil.copy(VARIABLES, f"{BASE}/vars.fd")
+    lab.new_variables()
     lab.tpm.manufacture()
     for path in lab.tpm.ca_certificates():
         shutil.copy(path, f"{lab.server.folder}/ek-ca/")

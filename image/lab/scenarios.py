@@ -186,6 +186,7 @@ def hung_kexec(lab):
 def ipxe(lab):
     """iPXE passes its file name as load options, and with Secure Boot off
     that is the gate's command line: nothing may depend on it."""
+    lab.new_variables()     # the boot entries are of another card
     with lab.serving():
         lab.select(lab.host_image())
         with lab.power_on("first", ipxe=True) as machine:

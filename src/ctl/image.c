@@ -292,7 +292,7 @@ static void row(const json_t *m)
 int ctl_image_add(int argc, char **argv)
 {
 	static const struct option_rule rules[] = { CHANGE_OPTIONS };
-	_cleanup_(blob_free) struct blob cose = BLOB(LIMIT_MANIFEST), encoded = BLOB(2 * LIMIT_MANIFEST);
+	_cleanup_(blob_free) struct blob cose = BLOB(LIMIT_MANIFEST), encoded = BLOB(2ul * LIMIT_MANIFEST);
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
 

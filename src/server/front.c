@@ -120,7 +120,7 @@ static const char *query_value(const struct front_request *q, const char *name)
 static void peer_of(struct MHD_Connection *c, struct front_request *q)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct sockaddr_storage a;
+	struct sockaddr_storage a = { 0 };
 	socklen_t n = sizeof(a);
 
 	snprintf(q->peer, sizeof(q->peer), "unknown");

@@ -58,18 +58,18 @@ static enum reason where_of(const char *text, struct where *ret)
 	return R_OK;
 }
 
-enum reason listen_tcp(const char *text, bool loopback, int *ret)
+enum reason listen_tcp(const char *where, bool loopback, int *ret)
 {
 	struct where w;
 	int one = 1;
 
-	TRY(where_of(text, &w));
+	TRY(where_of(where, &w));
 	if (loopback && !w.loopback)
 		return R_CONF_VALUE;
 	_cleanup_fd_ int fd = socket(w.a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
 	    bind(fd, &w.a.any, w.n) != 0 || listen(fd, BACKLOG) != 0)
-		return log_reason_errno(R_INTERNAL_IO, "listening on %s", text);
+		return log_reason_errno(R_INTERNAL_IO, "listening on %s", where);
 	*ret = take_fd(fd);
 	return R_OK;
 }

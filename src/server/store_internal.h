@@ -55,6 +55,6 @@ enum reason db_col_values(sqlite3_stmt *st, int at, struct pcr_values *ret) must
 enum reason db_selection(sqlite3_stmt *st, int at, const struct pcr_selection *v, struct blob *keep) must_check;
 enum reason db_col_selection(sqlite3_stmt *st, int at, struct pcr_selection *ret) must_check;
 
-#define COLUMN_VALUES_MAX (LIMIT_BANKS * (6u + PCR_COUNT * DIGEST_MAX))
+#define COLUMN_VALUES_MAX ((size_t)LIMIT_BANKS * (6u + PCR_COUNT * DIGEST_MAX))
 
 #endif
