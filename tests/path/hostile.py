@@ -94,6 +94,16 @@ class Hostile(kit.PathCase):
         body = cbor.dumps([cbor.dumps(changed), quote, signature])
         self.assertEqual(self.reason("/v1/attest", body), "quote.nonce")
 
+    def test_unknown_key_has_no_business_after_the_gate(self):
+        message = {1: 1, 2: 1, 3: b"\x00\x0b" + os.urandom(32)}
+        self.assertEqual(self.reason("/v1/challenge", cbor.dumps(message)), "node.unknown")
+
+    def test_second_server_on_the_same_folder(self):
+        done = kit.subprocess.run([kit.SERVER, "run", self.control.dir], stdout=kit.subprocess.PIPE,
+                                  stderr=kit.subprocess.STDOUT, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("server.running", done.stdout)
+
     def ak_name(self):
         return bytes.fromhex(self.control.node()["ak_name"])
 

@@ -213,6 +213,13 @@ class Node:
         done = subprocess.CompletedProcess(child.args, child.returncode, stdout, stderr)
         return Boot(done, child.out)
 
+    @staticmethod
+    def stop(child):
+        """Ends a gate that waits; what it said so far."""
+        child.kill()
+        stdout, stderr = child.communicate()
+        return Boot(subprocess.CompletedProcess(child.args, child.returncode, stdout, stderr), child.out)
+
     def boot(self, *options, **power):
         self.power_on(**power)
         return self.finish(self.start(*options))

@@ -159,6 +159,22 @@ class Refused(kit.PathCase):
 
 
 class Waits(kit.PathCase):
+    def test_too_many_nodes_wait_for_approval(self):
+        with open(os.path.join(self.control.dir, "server.conf"), encoding="ascii") as f:
+            text = f.read()
+        with open(os.path.join(self.control.dir, "server.conf"), "w", encoding="ascii") as f:
+            f.write(text.replace("pending-max = 10000", "pending-max = 1"))
+        self.control.start()
+        self.new_node().boot()
+        second = self.new_node(kit.Swtpm(fresh=True))
+        second.power_on()
+        child = second.start()
+        self.wait_for(lambda: self.control.json("server", "status")["refused"] > 0, child)
+        self.assertEqual(len(self.control.json("node", "list")["nodes"]), 1)
+        self.control.ctl("node", "approve", self.control.node()["id"])
+        self.wait_for(lambda: len(self.control.json("node", "list")["nodes"]) == 2, child)
+        self.assertIn("enrol.full", second.stop(child).waited())
+
     def test_server_down_then_up(self):
         node = self.ready()
         self.control.stop()
