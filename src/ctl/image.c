@@ -23,15 +23,10 @@ static int usage(const char *text)
 
 /* ---- artifacts ------------------------------------------------------------------ */
 
-static void cleanup_digest(struct digest **d)
-{
-	digest_free(d);
-}
-
 /* Size and SHA-256 of a file, read once; copied to `to` where it is not -1. */
 static enum reason artifact_of(const char *path, int to, struct artifact *ret)
 {
-	_cleanup_(cleanup_digest) struct digest *d = NULL;
+	_cleanup_(digest_free) struct digest *d = NULL;
 	_cleanup_free_ uint8_t *chunk = malloc(COPY_CHUNK);
 	_cleanup_fd_ int fd = -1;
 	uint8_t digest[DIGEST_MAX];

@@ -12,11 +12,6 @@
 #include "ctl/keys.h"
 #include "format/conf.h"
 
-static void cleanup_store(struct cert_store **s)
-{
-	cert_store_free(s);
-}
-
 static enum reason path_of(const char *dir, const char *name, char *ret, size_t n)
 {
 	return snprintf(ret, n, "%s/%s", dir, name) < (int)n ? R_OK : R_FILE;
@@ -39,7 +34,7 @@ static enum reason check_conf(const char *dir, struct boot_conf *ret)
 
 static enum reason check_ca(const char *dir)
 {
-	_cleanup_(cleanup_store) struct cert_store *store = NULL;
+	_cleanup_(cert_store_free) struct cert_store *store = NULL;
 	_cleanup_(blob_free) struct blob pem = BLOB(64u << 10);
 	char path[1024];
 	size_t count = 0;

@@ -17,11 +17,6 @@
 #define CA_DAYS 7300u
 #define SERVER_DAYS 3650u
 
-static void key_free(struct private_key **k)
-{
-	private_key_free(k);
-}
-
 static enum reason folder(const char *dir, const char *name, mode_t mode)
 {
 	char path[SERVER_PATH_MAX];
@@ -59,7 +54,7 @@ static enum reason public_file(const char *dir, const char *name, const struct p
 
 static enum reason tls_files(const struct init_options *o)
 {
-	_cleanup_(key_free) struct private_key *ca = NULL, *server = NULL;
+	_cleanup_(private_key_free) struct private_key *ca = NULL, *server = NULL;
 	_cleanup_(blob_free) struct blob ca_pem = BLOB(16384), server_pem = BLOB(16384);
 
 	TRY(private_key_make(&ca));
@@ -75,7 +70,7 @@ static enum reason tls_files(const struct init_options *o)
 
 static enum reason key_files(const struct init_options *o, const char *release)
 {
-	_cleanup_(key_free) struct private_key *verdict = NULL, *release_key = NULL;
+	_cleanup_(private_key_free) struct private_key *verdict = NULL, *release_key = NULL;
 	uint8_t token[AEAD_KEY_LEN];
 
 	TRY(private_key_make(&verdict));

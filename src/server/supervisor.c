@@ -121,14 +121,9 @@ static enum reason run_ledger(struct supervisor *s, const int fd[4])
 	return ledger_run(&c);
 }
 
-static void key_free(struct private_key **k)
-{
-	private_key_free(k);
-}
-
 static enum reason run_signer(struct supervisor *s, const int fd[2])
 {
-	_cleanup_(key_free) struct private_key *key = NULL;
+	_cleanup_(private_key_free) struct private_key *key = NULL;
 	_cleanup_(blob_free) struct blob pem = BLOB(8192);
 	char path[SERVER_PATH_MAX];
 	struct jail jail = jail_of(s, JAIL_SIGNER, true);
