@@ -9,10 +9,10 @@
  *   front (admin) --> ledger   ADMIN
  *   ledger --> front           ANSWER
  *   ledger --> worker          REFS JUDGE ENROLLING RECEIVED CONTINUED LEARN
- *   ledger --> signer          ANNOUNCE SIGN_HEAD
+ *   ledger --> signer          ANNOUNCE
  *   worker --> signer          FINDING
  *   worker --> ledger          JUDGED ENROLLED RECEIPT_OK LEARNED
- *   signer --> ledger          SIGNED HEAD_SIGNED
+ *   signer --> ledger          SIGNED
  *
  * The id of a message is the front's number of its request, or the ledger's
  * number of the job. All of it is one program on one machine: structs travel
@@ -57,9 +57,6 @@ enum msg_type {
 	MSG_FINDING = 90,	/* tail: verdict payload */
 	/* signer --> ledger */
 	MSG_SIGNED = 100,	/* tail: verdict, COSE_Sign1 */
-	/* audit head */
-	MSG_SIGN_HEAD = 110,
-	MSG_HEAD_SIGNED,
 	/* supervisor --> ledger and signer: a new worker's socket comes with it */
 	MSG_WORKER = 120,
 	/* supervisor --> ledger: no new work for today's workers, vendor CAs changed */
@@ -269,11 +266,6 @@ struct msg_learn {
 struct msg_learned {
 	enum reason result;
 	uint32_t tail;
-};
-
-struct msg_head {
-	uint8_t digest[SHA256_LEN];
-	uint8_t signature[ES256_LEN];	/* HEAD_SIGNED */
 };
 
 #endif
