@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each child does, from its fork to its own main loop. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/jail.h"
+#include "base/log.h"
+#include "server/channel.h"
+#include "server/front.h"
+#include "server/signer.h"
+#include "server/supervisor_internal.h"
+#include "server/worker.h"
+
+#define CA_FILES_MAX 4096u
+#define CA_FILE_MAX (256u << 10)
+
+const char *const part_name[PART_MAX] = { "ledger", "signer", "node front", "admin front" };
+
+static struct jail jail_of(const struct supervisor *s, enum jail_profile profile, bool own_user)
+{
+	struct jail j = { .profile = profile };
+
+	/* The ledger stays the owner of the database's files. */
+	if (own_user && geteuid() == 0)
+		j.uid = j.gid = s->conf.run_uid;
+	return j;
+}
+
+/*
+ * A child has the supervisor's memory. What it must not know is wiped before
+ * it reads the first byte: with the token key it could enrol any key.
+ */
+static void forget_keys(struct supervisor *s, bool tls, bool token)
+{
+	if (tls) {
+		blob_free(&s->tls_key);
+		blob_free(&s->tls_certificate);
+	}
+	if (token)
+		blob_free(&s->token_key);
+	/* proc_fork() gave all signals back; a peer that goes away is no reason to end. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static _Noreturn void leave(const char *name, enum reason r)
+{
+	/* The other side went away: that is how the server stops. */
+	if (r != R_OK && r != R_INTERNAL_CHILD)
+		log_reason(r, "the %s ends", name);
+	_exit(reason_exit(r));
+}
+
+static enum reason run_ledger(struct supervisor *s, const int fd[4])
+{
+	char database[SERVER_PATH_MAX];
+	struct jail jail = jail_of(s, JAIL_LEDGER, false);
+	struct ledger_config c = { .database = database, .front = fd[0], .admin = fd[1], .signer = fd[2],
+				   .supervisor = fd[3], .workers = s->conf.workers,
+				   .challenge_lifetime = s->conf.challenge_lifetime,
+				   .pending_max = s->conf.pending_max };
+
+	if (s->token_key.n != sizeof(c.token_key))
+		return R_SITE_KEYS;
+	memcpy(c.token_key, s->token_key.p, sizeof(c.token_key));
+	TRY(server_path(s->dir, "bootgate.db", database));
+	/* Evidence and audit are nobody's business but ours. */
+	umask(0077);
+	if (chmod(database, 0600) != 0 && errno != ENOENT)
+		return log_reason_errno(R_FILE, "%s", database);
+	TRY(jail_enter(&jail));
+	return ledger_run(&c);
+}
+
+static enum reason run_signer(struct supervisor *s, const int fd[2])
+{
+	_cleanup_(private_key_free) struct private_key *key = NULL;
+	_cleanup_(blob_free) struct blob pem = BLOB(8192);
+	char path[SERVER_PATH_MAX];
+	struct jail jail = jail_of(s, JAIL_SIGNER, true);
+
+	TRY(server_path(s->dir, "keys/verdict.key", path));
+	TRY(fd_read_file(path, &pem));
+	TRY(private_key_from_pem(blob_bytes(&pem), &key));
+	struct signer_config c = { .ledger = fd[0], .supervisor = fd[1], .workers = s->conf.workers, .key = key };
+	TRY(jail_enter(&jail));
+	return signer_run(&c);
+}
+
+static enum reason run_front(struct supervisor *s, enum part part, int ledger)
+{
+	_cleanup_(front_free) struct front *f = NULL;
+	struct jail jail = jail_of(s, JAIL_FRONT, true);
+	struct front_config c = { .ledger = ledger };
+
+	if (part == NODE_FRONT) {
+		c.app = &front_node_app;
+		if (s->listen_tls >= 0)
+			c.socket[c.socket_count++] = (struct front_socket){ s->listen_tls, (char *)s->tls_key.p,
+									    (char *)s->tls_certificate.p };
+		if (s->listen_plain >= 0)
+			c.socket[c.socket_count++] = (struct front_socket){ s->listen_plain, NULL, NULL };
+	} else {
+		c.app = &front_admin_app;
+		c.socket[c.socket_count++] = (struct front_socket){ s->listen_admin, NULL, NULL };
+	}
+	TRY(front_open(&c, &f));
+	TRY(jail_enter(&jail));
+	return front_run(f);
+}
+
+/* Every file that is a certificate; others are named and passed over. */
+static enum reason load_cas(const struct supervisor *s, struct cert_store *cas)
+{
+	_cleanup_(fd_names_free) struct fd_names names = { 0 };
+	char folder[SERVER_PATH_MAX], path[SERVER_PATH_MAX];
+
+	TRY(server_path(s->dir, "ek-ca", folder));
+	TRY(fd_list(folder, CA_FILES_MAX, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		_cleanup_(blob_free) struct blob file = BLOB(CA_FILE_MAX);
+		size_t count;
+
+		TRY(server_path(folder, names.v[i], path));
+		if (fd_read_named(path, &file) != R_OK ||
+		    cert_store_add(cas, blob_bytes(&file), &count) != R_OK)
+			log_line(LEVEL_DEBUG, "%s is not a certificate and is passed over", path);
+	}
+	return R_OK;
+}
+
+static enum reason run_worker(struct supervisor *s, const int fd[2])
+{
+	_cleanup_(cert_store_free) struct cert_store *cas = NULL;
+	struct jail jail = jail_of(s, JAIL_WORKER, true);
+
+	TRY(cert_store_make(&cas));
+	TRY(load_cas(s, cas));
+	struct worker_config c = { .ledger = fd[0], .signer = fd[1], .cas = cas };
+	TRY(jail_enter(&jail));
+	return worker_run(&c);
+}
+
+_Noreturn void child_part(struct supervisor *s, enum part part, const int *fd)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "bootgated %s", part_name[part]);
+	log_set_name(name);
+	forget_keys(s, part != NODE_FRONT, part != LEDGER);
+	switch (part) {
+	case LEDGER:
+		leave(part_name[part], run_ledger(s, fd));
+	case SIGNER:
+		leave(part_name[part], run_signer(s, fd));
+	default:
+		leave(part_name[part], run_front(s, part, fd[0]));
+	}
+}
+
+_Noreturn void child_worker(struct supervisor *s, const int fd[2])
+{
+	log_set_name("bootgated worker");
+	forget_keys(s, true, true);
+	leave("worker", run_worker(s, fd));
+}

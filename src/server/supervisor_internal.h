@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the supervisor: supervisor.c is the main loop, and the others
+ * have a subject each: supervisor_setup.c what is done once before it,
+ * supervisor_start.c how processes are started and stopped, and
+ * supervisor_child.c what each of them does from its fork to its own main
+ * loop. Nothing outside supervisor*.c sees this.
+ */
+#ifndef BOOTGATE_SERVER_SUPERVISOR_INTERNAL_H
+#define BOOTGATE_SERVER_SUPERVISOR_INTERNAL_H
+
+#include "base/bytes.h"
+#include "base/ipc.h"
+#include "base/proc.h"
+#include "server/config.h"
+#include "server/ledger.h"
+
+/* All but the workers; in the order of starting. */
+enum part { LEDGER, SIGNER, NODE_FRONT, ADMIN_FRONT, PART_MAX };
+extern const char *const part_name[PART_MAX];
+
+struct supervisor {
+	const char *dir;
+	struct server_conf conf;
+	struct blob tls_key, tls_certificate, token_key;
+	int listen_tls, listen_plain, listen_admin;
+	int signals;
+	struct proc part[PART_MAX];
+	struct ipc ledger, signer;	/* for handing over workers' sockets */
+	struct {
+		struct proc proc;
+		uint64_t started;
+		int channel;	/* the worker's end of its channel to the ledger, only to see it hang up */
+	} worker[LEDGER_WORKERS_MAX];
+};
+
+/* Settings, keys, sockets and signals. */
+enum reason supervisor_setup(struct supervisor *s) must_check;
+/* One server a folder; the lock goes with the process. */
+enum reason supervisor_lock(const char *dir, int *ret) must_check;
+
+enum reason start_all(struct supervisor *s) must_check;
+enum reason start_worker(struct supervisor *s, unsigned index) must_check;
+void stop_all(struct supervisor *s);
+
+/*
+ * In the child: its whole life. The descriptors are those that start_all()
+ * kept open for it.
+ */
+_Noreturn void child_part(struct supervisor *s, enum part part, const int *fd);
+_Noreturn void child_worker(struct supervisor *s, const int fd[2]);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done once, before the first process is started. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "crypto/init.h"
+#include "server/listen.h"
+#include "server/supervisor_internal.h"
+
+static enum reason read_conf(struct supervisor *s)
+{
+	_cleanup_(blob_free) struct blob text = BLOB(LIMIT_CONF);
+	struct conf_error err = { 0 };
+	char path[SERVER_PATH_MAX];
+
+	TRY(server_path(s->dir, "server.conf", path));
+	enum reason r = fd_read_named(path, &text);
+	if (r != R_OK)
+		return log_reason_errno(r, "%s", path);
+	r = server_conf_read(blob_bytes(&text), &s->conf, &err);
+	return log_reason(r, "%s line %u: %s", path, err.line, err.key);
+}
+
+static enum reason read_keys(struct supervisor *s)
+{
+	static const char *const name[] = { "tls/server.key", "tls/server.pem", "keys/token.key" };
+	struct blob *const to[] = { &s->tls_key, &s->tls_certificate, &s->token_key };
+	char path[SERVER_PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(name); i++) {
+		TRY(server_path(s->dir, name[i], path));
+		enum reason r = fd_read_file(path, to[i]);
+		if (r != R_OK)
+			return log_reason_errno(R_SITE_KEYS, "%s", path);
+	}
+	/* libmicrohttpd takes C strings. */
+	TRY(blob_u8(&s->tls_key, 0));
+	return blob_u8(&s->tls_certificate, 0);
+}
+
+enum reason supervisor_lock(const char *dir, int *ret)
+{
+	char path[SERVER_PATH_MAX];
+
+	TRY(server_path(dir, "run", path));
+	if (mkdir(path, 0750) != 0 && errno != EEXIST)
+		return log_reason_errno(R_FILE, "%s", path);
+	TRY(server_path(dir, "run/lock", path));
+	_cleanup_fd_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return log_reason_errno(R_FILE, "%s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return log_reason(R_SERVER_RUNNING, "%s", dir);
+	*ret = take_fd(fd);
+	return R_OK;
+}
+
+static enum reason open_sockets(struct supervisor *s)
+{
+	char path[SERVER_PATH_MAX];
+
+	if (s->conf.listen_tls[0])
+		TRY(listen_tcp(s->conf.listen_tls, false, &s->listen_tls));
+	if (s->conf.listen_plain[0])
+		TRY(log_reason(listen_tcp(s->conf.listen_plain, true, &s->listen_plain), "listen.plain = %s",
+			       s->conf.listen_plain));
+	TRY(server_path(s->dir, "run/admin.sock", path));
+	return listen_unix(path, s->conf.admin_gid, &s->listen_admin);
+}
+
+static enum reason block_signals(int *ret)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+		return R_INTERNAL_IO;
+	*ret = signalfd(-1, &set, SFD_CLOEXEC);
+	return *ret >= 0 ? R_OK : R_INTERNAL_IO;
+}
+
+static void warn_release_key(const struct supervisor *s)
+{
+	if (s->conf.release_key_folder[0] && access(s->conf.release_key_folder, F_OK) == 0)
+		log_line(LEVEL_WARN,
+			 "release private keys can be seen at %s: move them off this machine; the server never needs them",
+			 s->conf.release_key_folder);
+}
+
+enum reason supervisor_setup(struct supervisor *s)
+{
+	TRY(read_conf(s));
+	TRY(read_keys(s));
+	TRY(open_sockets(s));
+	TRY(block_signals(&s->signals));
+	TRY(crypto_init());
+	warn_release_key(s);
+	return R_OK;
+}
