@@ -12,7 +12,7 @@
 #include "gate/gate.h"
 #include "gate/verdict_check.h"
 
-static enum reason write_claims(struct gate *g, const struct pcr_selection *sel,
+static enum reason write_claims(struct gate *g, const struct pcr_values *values,
 				struct blob *ret)
 {
 	_cleanup_free_ struct claims *m = calloc(1, sizeof(*m));
@@ -29,7 +29,7 @@ static enum reason write_claims(struct gate *g, const struct pcr_selection *sel,
 	memcpy(m->ek_digest, g->ek_digest, sizeof(m->ek_digest));
 	m->firmware_log = blob_bytes(&g->firmware_log);
 	m->gate_log = blob_bytes(&g->measure.log);
-	TRY(tpm_pcr_read(g->tpm, sel, &m->values));
+	m->values = *values;
 	m->report = blob_bytes(&g->report);
 	m->enrol_token = blob_bytes(&a->enrol_token);
 	m->proof_count = a->proof_count;
@@ -40,34 +40,45 @@ static enum reason write_claims(struct gate *g, const struct pcr_selection *sel,
 	return claims_write(m, ret);
 }
 
-enum reason gate_quote(struct gate *g, enum quote_domain domain,
-		       const uint8_t bound[SHA256_LEN], const struct pcr_selection *sel,
-		       struct bytes claims, struct blob *ret)
+static enum reason quote_once(struct gate *g, const struct quoted *q,
+			      const struct pcr_selection *sel, struct blob *ret)
 {
+	_cleanup_(blob_free) struct blob claims = BLOB(LIMIT_CLAIMS);
 	_cleanup_(blob_free) struct blob attest = BLOB(LIMIT_TPM_ATTEST);
 	_cleanup_(blob_free) struct blob signature = BLOB(LIMIT_TPM_SIGNATURE);
 	uint8_t qualifying[SHA256_LEN];
+	struct pcr_values values;
 	struct evidence m;
 
-	TRY(quote_qualifying(domain, bound, claims, qualifying));
+	TRY(tpm_pcr_read(g->tpm, sel, &values));
+	TRY(q->claims(g, &values, &claims));
+	TRY(quote_qualifying(q->domain, q->bound, blob_bytes(&claims), qualifying));
 	TRY(tpm_quote(g->tpm, &g->ak, sel, BYTES(qualifying), &attest, &signature));
-	m.claims = claims;
+	TRY(tpm_quote_covers(blob_bytes(&attest), ALG_SHA256, &values));
+	m.claims = blob_bytes(&claims);
 	m.quote = blob_bytes(&attest);
 	m.signature = blob_bytes(&signature);
 	return evidence_write(&m, ret);
 }
 
+enum reason gate_quote(struct gate *g, const struct quoted *q, struct blob *ret)
+{
+	struct pcr_selection sel;
+	enum reason r = R_QUOTE_DIGEST;
+
+	TRY(gate_selection(g, &sel));
+	for (unsigned i = 0; i < TPM_QUOTE_TRIES && r == R_QUOTE_DIGEST; i++)
+		r = quote_once(g, q, &sel, ret);
+	return r;
+}
+
 static enum reason make_evidence(struct gate *g)
 {
-	_cleanup_(blob_free) struct blob claims = BLOB(LIMIT_CLAIMS);
 	struct attempt *a = &g->attempt;
-	struct pcr_selection sel;
+	const struct quoted q = { QUOTE_EVIDENCE, a->challenge.nonce, write_claims };
 
 	gate_step(g, "quote");
-	TRY(gate_selection(g, &sel));
-	TRY(write_claims(g, &sel, &claims));
-	return gate_quote(g, QUOTE_EVIDENCE, a->challenge.nonce, &sel, blob_bytes(&claims),
-			  &a->evidence);
+	return gate_quote(g, &q, &a->evidence);
 }
 
 static enum reason take_verdict(struct gate *g)

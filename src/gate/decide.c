@@ -43,22 +43,25 @@ static enum reason measure_decision(struct gate *g)
 	return measure_fact(&g->measure, fact_tag(FACT_HANDOVER), hex);
 }
 
-static enum reason make_receipt(struct gate *g, struct blob *ret)
+static enum reason write_claims(struct gate *g, const struct pcr_values *values,
+				struct blob *ret)
 {
-	_cleanup_(blob_free) struct blob claims = BLOB(LIMIT_RECEIPT);
 	_cleanup_free_ struct receipt *m = calloc(1, sizeof(*m));
-	const struct attempt *a = &g->attempt;
-	struct pcr_selection sel;
 
 	if (!m)
 		return R_INTERNAL_MEMORY;
-	TRY(gate_selection(g, &sel));
-	memcpy(m->verdict_digest, a->verdict_digest, SHA256_LEN);
+	memcpy(m->verdict_digest, g->attempt.verdict_digest, SHA256_LEN);
 	memcpy(m->ak_name, g->ak.name, AK_NAME_LEN);
 	m->gate_log = blob_bytes(&g->measure.log);
-	TRY(tpm_pcr_read(g->tpm, &sel, &m->values));
-	TRY(receipt_write(m, &claims));
-	return gate_quote(g, QUOTE_RECEIPT, a->verdict_digest, &sel, blob_bytes(&claims), ret);
+	m->values = *values;
+	return receipt_write(m, ret);
+}
+
+static enum reason make_receipt(struct gate *g, struct blob *ret)
+{
+	const struct quoted q = { QUOTE_RECEIPT, g->attempt.verdict_digest, write_claims };
+
+	return gate_quote(g, &q, ret);
 }
 
 /* The same bytes until they are acknowledged: there is no second decision. */

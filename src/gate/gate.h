@@ -165,10 +165,19 @@ enum reason gate_net_reason(struct gate *g, enum reason r) must_check;
 bool gate_expired(const struct attempt *a);
 /* The challenge's selection, once it is the one of design section 3: R_NET_ANSWER. */
 enum reason gate_selection(const struct gate *g, struct pcr_selection *ret) must_check;
-/* Quotes the claims and wraps both: what goes up. */
-enum reason gate_quote(struct gate *g, enum quote_domain domain,
-		       const uint8_t bound[SHA256_LEN], const struct pcr_selection *sel,
-		       struct bytes claims, struct blob *ret) must_check;
+/*
+ * Reads the registers, writes claims that hold the values, quotes both, and
+ * wraps it all: what goes up. Again when a register moved meanwhile, so that
+ * the claims never hold other values than were quoted: R_QUOTE_DIGEST in the
+ * end.
+ */
+struct quoted {
+	enum quote_domain domain;
+	const uint8_t *bound;		/* SHA256_LEN, what quote_qualifying binds */
+	enum reason (*claims)(struct gate *g, const struct pcr_values *values,
+			      struct blob *ret);
+};
+enum reason gate_quote(struct gate *g, const struct quoted *q, struct blob *ret) must_check;
 void attempt_reset(struct attempt *a);
 
 /* image.c, load.c: steps 11 and 12 */

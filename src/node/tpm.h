@@ -81,11 +81,14 @@ enum reason tpm_quote_handle(struct tpm *t, uint32_t persistent,
 			     struct blob *ret_attest, struct blob *ret_signature,
 			     struct blob *ret_public) must_check;
 /*
- * The values that a quote over `sel` is about, read after it; `hash` is that
- * of its signature. R_QUOTE_DIGEST when a register moved in between: then
- * quote again.
+ * R_QUOTE_DIGEST when a quote is not about these values, because a register
+ * moved between reading and quoting: then do both again. `hash` is that of
+ * its signature.
  */
 #define TPM_QUOTE_TRIES 3u
+enum reason tpm_quote_covers(struct bytes attest, uint16_t hash,
+			     const struct pcr_values *values) must_check;
+/* The values that a quote over `sel` is about, read after it. R_QUOTE_DIGEST. */
 enum reason tpm_quoted_values(struct tpm *t, const struct pcr_selection *sel,
 			      struct bytes attest, uint16_t hash,
 			      struct pcr_values *ret) must_check;

@@ -223,18 +223,25 @@ enum reason tpm_quote_handle(struct tpm *t, uint32_t persistent, const struct pc
 	return blob_append(ret_public, area.b, area.n);
 }
 
-enum reason tpm_quoted_values(struct tpm *t, const struct pcr_selection *sel, struct bytes attest,
-			      uint16_t hash, struct pcr_values *ret)
+enum reason tpm_quote_covers(struct bytes attest, uint16_t hash, const struct pcr_values *values)
 {
 	struct tpm_attest a;
-	struct pcr_values v;
 	uint8_t digest[DIGEST_MAX];
 
 	TRY(tpm_quote_read(attest, &a));
-	TRY(tpm_pcr_read(t, sel, &v));
-	TRY(pcr_composite(&a.selection, &v, hash, digest));
+	TRY(pcr_composite(&a.selection, values, hash, digest));
 	if (!bytes_equal(a.pcr_digest, bytes_of(digest, digest_len(hash))))
-		return log_reason(R_QUOTE_DIGEST, "a register moved after the quote");
+		return log_reason(R_QUOTE_DIGEST, "a register moved around the quote");
+	return R_OK;
+}
+
+enum reason tpm_quoted_values(struct tpm *t, const struct pcr_selection *sel, struct bytes attest,
+			      uint16_t hash, struct pcr_values *ret)
+{
+	struct pcr_values v;
+
+	TRY(tpm_pcr_read(t, sel, &v));
+	TRY(tpm_quote_covers(attest, hash, &v));
 	*ret = v;
 	return R_OK;
 }

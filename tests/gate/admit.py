@@ -201,6 +201,33 @@ class Admit(gate_case.GateCase):
         self.assertEqual(run.steps().count("measure"), 1)
         self.assertEqual(run.steps().count("quote"), 2)
 
+    def extended_at_quote(self, which):
+        """A boot in which somebody extends register 7 in front of these quotes."""
+        auth = struct.pack(">IHBH", 0x40000009, 0, 0, 0)
+        body = struct.pack(">II", 7, len(auth)) + auth + struct.pack(">IH", 1, 0xB) + b"x" * 32
+        extend = struct.pack(">HII", 0x8002, 10 + len(body), 0x182) + body
+        proxy = swtpm.Proxy(self.tpm, f"Quote{which}:behind={extend.hex()}")
+        self.addCleanup(proxy.close)
+        return self.gate("--tpm", proxy.where), len(proxy.messages(">", "Quote"))
+
+    def test_register_moves_before_the_quote(self):
+        """What goes up always fits: the scripted server compares, too."""
+        run, quotes = self.extended_at_quote("#1+2")
+        self.admitted(run)
+        self.assertEqual(quotes, 4)
+        self.assertEqual(run.steps().count("quote"), 1)
+
+    def test_register_moves_before_the_receipt_quote(self):
+        run, quotes = self.extended_at_quote("#2")
+        self.admitted(run)
+        self.assertEqual(quotes, 3)
+
+    def test_register_never_rests(self):
+        run, quotes = self.extended_at_quote("#1+*")
+        self.refused(run, "quote.digest")
+        self.assertEqual(quotes, 3)
+        self.assertEqual(self.server.verdicts, [])
+
     def test_registers_are_refused_when_used(self):
         self.tpm.tool("tpm2_pcrextend", "14:sha256=" + "11" * 32)
         run = self.gate()
