@@ -34,6 +34,8 @@ enum reason fd_write_full(int fd, struct bytes in) must_check;
 enum reason fd_write_file(const char *path, struct bytes in, mode_t mode) must_check;
 /* Same for a file that must not exist: errno EEXIST. */
 enum reason fd_write_new(const char *path, struct bytes in, mode_t mode) must_check;
+/* The same for a finished file of the same folder that somebody else wrote. */
+enum reason fd_move_file(const char *from, const char *to) must_check;
 
 /* An anonymous file in memory that can be sealed. */
 enum reason fd_memfd(const char *name, int *ret) must_check;

@@ -90,6 +90,19 @@ enum reason fd_write_new(const char *path, struct bytes in, mode_t mode)
 	return place(path, in, mode, NO_REPLACE);
 }
 
+enum reason fd_move_file(const char *from, const char *to)
+{
+	_cleanup_fd_ int folder = -1;
+	_cleanup_fd_ int fd = -1;
+	const char *base;
+
+	TRY(open_folder(to, &base, &folder));
+	TRY(fd_open(from, O_RDONLY, &fd));
+	if (fsync(fd) != 0 || rename(from, to) != 0 || fsync(folder) != 0)
+		return R_FILE;
+	return R_OK;
+}
+
 void fd_names_free(struct fd_names *names)
 {
 	for (size_t i = 0; i < names->n; i++)

@@ -13,6 +13,7 @@
 #include "server/store.h"
 
 #define STORE_STATEMENTS 96u
+#define STORE_PATH_MAX 512u
 
 struct store {
 	sqlite3 *db;
@@ -24,6 +25,13 @@ struct store {
 	/* What store_attestation_* views point into. */
 	struct blob verdict, explanation;
 };
+
+/*
+ * From the schema that the file has, over step[n] from n to n + 1, to `to`:
+ * all or nothing. store_schema is that with the steps of this release.
+ */
+enum reason store_migrate(struct store *s, const char *path, const char *const step[], int to) must_check;
+enum reason store_schema(struct store *s, const char *path) must_check;
 
 /* A statement ready to bind; db_done (or _cleanup_(db_done)) gives it back. */
 enum reason db_get(struct store *s, const char *sql, sqlite3_stmt **ret) must_check;

@@ -194,6 +194,21 @@ static void test_write_new(void **state)
 	assert_int_equal(system("test \"$(ls -A)\" = new"), 0);
 }
 
+static void test_move_file(void **state)
+{
+	_cleanup_(blob_free) struct blob b = BLOB(100);
+
+	(void)state;
+	assert_ok(fd_write_new("part", bytes_str("whole"), 0600));
+	assert_ok(fd_write_new("there", bytes_str("old"), 0600));
+	assert_ok(fd_move_file("part", "there"));
+	assert_ok(fd_read_file("there", &b));
+	assert_bytes(blob_bytes(&b), "whole", 5);
+	assert_int_equal(system("test \"$(ls -A)\" = there"), 0);
+	assert_reason(R_FILE, fd_move_file("part", "there"));
+	assert_int_equal(errno, ENOENT);
+}
+
 static void test_write_refusals(void **state)
 {
 	static char longest[5000];
@@ -338,6 +353,7 @@ int main(void)
 		in_folder(test_links),
 		in_folder(test_write_file),
 		in_folder(test_write_new),
+		in_folder(test_move_file),
 		in_folder(test_write_refusals),
 		in_folder(test_memfd),
 		in_folder(test_seal_refused_while_mapped),

@@ -5,9 +5,10 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "crypto/digest.h"
-#include "server/store.h"
+#include "server/store_internal.h"
 
 struct fixture {
 	char dir[32], path[64];
@@ -264,6 +265,117 @@ static void test_newer_schema_is_refused(void **state)
 	assert_ok(store_open(f->path, &f->store));
 }
 
+/* ---- T10: the tables of an older release, with rows ------------------------- */
+
+static int64_t number_of(sqlite3 *db, const char *text)
+{
+	sqlite3_stmt *st = NULL;
+
+	assert_int_equal(sqlite3_prepare_v2(db, text, -1, &st, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	int64_t n = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return n;
+}
+
+/* Rows of this release in several tables. */
+static struct node old_rows(struct fixture *f)
+{
+	struct node n = node_number(7, "rack1-n1");
+
+	assert_ok(store_node_add(f->store, &n));
+	struct attestation a = attestation_number(1, 2);
+	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+	for (unsigned i = 0; i < 3; i++) {
+		struct audit_row row = { .time = 10 + i, .actor = "uid 0", .action = "node.approve" };
+
+		assert_ok(store_audit_add(f->store, &row));
+	}
+	return n;
+}
+
+static void assert_old_rows(struct store *s, const struct node *n)
+{
+	struct attestation a;
+	struct node have;
+	uint64_t rows;
+	uint8_t nonce[NONCE_LEN];
+
+	assert_ok(store_node_by_ak(s, n->ak_name, &have));
+	assert_memory_equal(&have, n, sizeof(have));
+	memset(nonce, 1, sizeof(nonce));
+	assert_ok(store_attestation_by_nonce(s, nonce, &a));
+	assert_ok(store_audit_verify(s, &rows));
+	assert_int_equal(rows, 3);
+}
+
+static const char *const to_three[] = {
+	NULL,
+	"ALTER TABLE node ADD COLUMN rack TEXT NOT NULL DEFAULT 'none'",
+	"CREATE TABLE rack (name TEXT PRIMARY KEY); INSERT INTO rack VALUES ('r1')",
+};
+
+static void test_migration_keeps_the_rows(void **state)
+{
+	struct fixture *f = *state;
+	struct node n = old_rows(f);
+	struct store *copy = NULL;
+	char path[96];
+
+	/* What an earlier try left behind is in nobody's way. */
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s.schema-1%s", f->path, i ? ".part" : "");
+		FILE *out = fopen(path, "w");
+		assert_non_null(out);
+		fputs("half a copy", out);
+		fclose(out);
+	}
+	assert_ok(store_migrate(f->store, f->path, to_three, 3));
+	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), 3);
+	assert_int_equal(number_of(f->store->db, "SELECT count(*) FROM node WHERE rack = 'none'"), 1);
+	assert_int_equal(number_of(f->store->db, "SELECT count(*) FROM rack"), 1);
+	assert_old_rows(f->store, &n);
+	/* Done is done. */
+	assert_ok(store_migrate(f->store, f->path, to_three, 3));
+
+	/* The copy is of before, and a database of that release. */
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(path, sizeof(path), "%s.schema-1", f->path);
+	assert_ok(store_open(path, &copy));
+	assert_int_equal(number_of(copy->db, "PRAGMA user_version"), 1);
+	assert_old_rows(copy, &n);
+	store_close(&copy);
+
+	/* The release before does not touch what this one wrote. */
+	store_close(&f->store);
+	assert_reason(R_STORE_NEWER, store_open(f->path, &f->store));
+	assert_null(f->store);
+}
+
+static void test_migration_is_whole_or_not_at_all(void **state)
+{
+	static const char *const bad[] = { NULL, to_three[1], "INSERT INTO absent VALUES (1)" };
+	struct fixture *f = *state;
+	struct node n = old_rows(f);
+	char path[96];
+
+	assert_reason(R_STORE_IO, store_migrate(f->store, f->path, bad, 3));
+	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), 1);
+	assert_int_equal(number_of(f->store->db,
+				   "SELECT count(*) FROM pragma_table_info('node') WHERE name = 'rack'"), 0);
+	reopen(f);
+	assert_old_rows(f->store, &n);
+
+	/* No copy, no change. */
+	snprintf(path, sizeof(path), "%s.schema-1.part", f->path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_reason(R_STORE_IO, store_migrate(f->store, f->path, to_three, 3));
+	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), 1);
+	assert_int_equal(rmdir(path), 0);
+	assert_ok(store_migrate(f->store, f->path, to_three, 3));
+	assert_old_rows(f->store, &n);
+}
+
 static void test_not_a_database(void **state)
 {
 	struct fixture *f = *state;
@@ -450,6 +562,8 @@ int main(void)
 		STORE_TEST(test_last_boot_is_a_gates),
 		STORE_TEST(test_savepoint_undoes_one_request_only),
 		STORE_TEST(test_newer_schema_is_refused),
+		STORE_TEST(test_migration_keeps_the_rows),
+		STORE_TEST(test_migration_is_whole_or_not_at_all),
 		STORE_TEST(test_not_a_database),
 		STORE_TEST(test_audit_chain),
 		STORE_TEST(test_full),
