@@ -162,6 +162,7 @@ static enum reason judge_eks(const struct enrol_request *m, struct bytes ak_name
 			     const uint8_t nonce[NONCE_LEN], const struct cert_store *cas,
 			     struct ek_result *ret, size_t *ret_count)
 {
+	enum reason why = R_EK_NONE;
 	size_t count = 0;
 
 	for (size_t i = 0; i < m->ek_count && i < LIMIT_EKS; i++) {
@@ -175,9 +176,11 @@ static enum reason judge_eks(const struct enrol_request *m, struct bytes ak_name
 		/* One that cannot be used is left out; another one may do. */
 		if (r == R_OK && !is_known(ret, count, one))
 			count++;
+		else if (r != R_OK && why == R_EK_NONE)
+			why = r;
 	}
 	*ret_count = count;
-	return count > 0 ? R_OK : R_EK_NONE;
+	return count > 0 ? R_OK : why;
 }
 
 enum reason enrol_check(const struct enrol_request *m, const uint8_t ak_name[AK_NAME_LEN],

@@ -209,11 +209,11 @@ static void test_keys(void **state)
 		ek[i] = b;
 		m.ek[i].public_area = blob_bytes(&ek[i]);
 		m.ek_count = 2;
-		assert_reason(i == 0 ? R_OK : R_EK_NONE, check());
+		assert_reason(i == 0 ? R_OK : R_EK_TEMPLATE, check());
 	}
 	m.ek[0].public_area = bytes_str("no key");
 	m.ek_count = 1;
-	assert_reason(R_EK_NONE, check());
+	assert_reason(R_FORMAT_TYPE, check());
 }
 
 static struct blob der_of(struct bytes pem)
