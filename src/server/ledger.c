@@ -49,6 +49,9 @@ int64_t ledger_now(void)
 
 enum reason ledger_write(struct ledger *l)
 {
+	/* Its transaction may be gone: what came now would be recorded alone. */
+	if (l->doomed)
+		return R_STORE_IO;
 	if (l->in_transaction)
 		return R_OK;
 	TRY(store_begin(l->store));

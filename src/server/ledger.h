@@ -60,6 +60,7 @@ struct job {
 	bool judged, signed_;
 	struct msg_judged facts;
 	enum directive signed_directive;
+	enum reason refused;		/* why the signer did not sign */
 	struct blob explanation, verdict;
 
 	/* receipt */

@@ -240,8 +240,9 @@ static enum reason node_record(struct ledger *l, struct job *j)
 	struct node *n = &j->node;
 	const struct clock_record *c = &j->facts.clock;
 
-	n->ask_enrol = n->clock.known && c->firmware_version != n->clock.firmware_version &&
-		       !j->s.banks_proved;
+	/* Once asked for, the proof is owed, whatever a parallel session has recorded since. */
+	n->ask_enrol = !j->s.banks_proved &&
+		       (n->ask_enrol || (n->clock.known && c->firmware_version != n->clock.firmware_version));
 	if (j->s.banks_proved)
 		n->implemented = j->implemented;
 	if (c->known)
@@ -305,8 +306,23 @@ static enum reason record(struct ledger *l, struct job *j)
 		     directive_name(a->directive));
 }
 
+/* Evidence that failed before anything in it was authentic: no verdict. */
+static void not_authentic(struct ledger *l, struct job *j, enum reason r)
+{
+	/* Anybody can send nonsense: only what names a known node may grow the audit. */
+	if (!j->node_new && audit_unproven(l, "gate", "attest", BYTES(j->node.id), r, j->peer) != R_OK)
+		log_line(LEVEL_WARN, "a refused attestation is not in the audit");
+	log_event(LEVEL_WARN, "attest", "peer", j->peer, "reason", reason_name(r), NULL);
+	answer_refusal(l, j->front, j->front_id, r);
+	job_remove(l, j);
+}
+
 static void finish(struct ledger *l, struct job *j)
 {
+	if (j->refused != R_OK) {
+		not_authentic(l, j, j->refused);
+		return;
+	}
 	enum reason r = j->signed_directive == j->facts.directive ? ledger_savepoint(l) : R_SERVER_MISMATCH;
 
 	if (r == R_OK)
@@ -314,13 +330,16 @@ static void finish(struct ledger *l, struct job *j)
 	if (r == R_SESSION_REPLAYED) {
 		/* A parallel session with the same nonce won. Same evidence: same verdict. */
 		bool answered;
+		enum reason stored = stored_answer(l, j->front, j->front_id, j->s.session.nonce,
+						   j->s.evidence_digest, &answered);
 
-		r = stored_answer(l, j->front, j->front_id, j->s.session.nonce, j->s.evidence_digest,
-				  &answered);
-		if (r == R_OK && answered) {
+		if (stored == R_OK && answered) {
 			job_remove(l, j);
 			return;
 		}
+		/* Not the nonce but the verdict is there already: it serves one session only. */
+		if (stored != R_OK)
+			r = stored;
 	}
 	if (r == R_OK) {
 		l->count.verdicts[j->facts.directive]++;
@@ -330,17 +349,6 @@ static void finish(struct ledger *l, struct job *j)
 	} else {
 		answer_refusal(l, j->front, j->front_id, r);
 	}
-	job_remove(l, j);
-}
-
-/* Evidence that failed before anything in it was authentic: no verdict. */
-static void not_authentic(struct ledger *l, struct job *j, enum reason r)
-{
-	/* Anybody can send nonsense: only what names a known node may grow the audit. */
-	if (!j->node_new && audit_unproven(l, "gate", "attest", BYTES(j->node.id), r, j->peer) != R_OK)
-		log_line(LEVEL_WARN, "a refused attestation is not in the audit");
-	log_event(LEVEL_WARN, "attest", "peer", j->peer, "reason", reason_name(r), NULL);
-	answer_refusal(l, j->front, j->front_id, r);
 	job_remove(l, j);
 }
 
@@ -376,12 +384,12 @@ void on_signed(struct ledger *l, struct job *j, const struct msg_signed *m, stru
 {
 	enum reason r = m->result;
 
+	if (r == R_OK && verdict.n == 0)
+		r = R_SERVER_MISMATCH;
 	if (r == R_OK)
 		r = blob_append(&j->verdict, verdict.p, verdict.n);
-	if (r != R_OK) {
-		not_authentic(l, j, r < R_MAX ? r : R_SERVER_MISMATCH);
-		return;
-	}
+	/* A refusal waits for the worker as well: until it spoke, the job is its own. */
+	j->refused = r < R_MAX ? r : R_SERVER_MISMATCH;
 	j->signed_directive = m->directive;
 	j->signed_ = true;
 	if (j->judged)

@@ -101,6 +101,15 @@ enum reason receipt_send(struct ledger *l, struct job *j, struct ipc *worker)
 	return ipc_send(worker, MSG_RECEIVED, j->id, piece, ARRAY_LEN(piece), -1);
 }
 
+/* A node revoked while its receipt was judged. */
+static enum reason still_enrolled(struct ledger *l, const struct job *j)
+{
+	struct node node;
+
+	TRY(store_node_by_ak(l->store, j->received.session.ak_name, &node));
+	return node.state == NODE_ENROLLED ? R_OK : R_NODE_REVOKED;
+}
+
 void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt_judged *m)
 {
 	enum reason r = m->result < R_MAX ? m->result : R_SERVER_WORKER;
@@ -108,6 +117,8 @@ void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt
 
 	if (r == R_OK && m->values.count > LIMIT_BANKS)
 		r = R_SERVER_WORKER;
+	if (r == R_OK)
+		r = still_enrolled(l, j);
 	if (r == R_OK)
 		r = ledger_write(l);
 	if (r == R_OK)

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What changes while a request is under way: what was true when evidence went
+ * to a worker must still be true when its verdict is recorded.
+ */
+#include "ledger_kit.h"
+#include "server/ledger.h"
+
+static const uint8_t proof[SHA256_LEN] = { 1, 2, 3 };
+
+static enum reason administered(struct scene *s, enum admin_op op, const char *arg, struct bytes tail)
+{
+	struct msg_admin m = admin_make(op, arg);
+
+	return heard(&s->admin, ASK(s, &s->admin, MSG_ADMIN, &m, tail), NULL);
+}
+
+static void policy_make(struct blob *ret)
+{
+	struct policy p;
+
+	policy_default(&p);
+	assert_ok(policy_write(&p, ret));
+}
+
+/* ---- references and node states --------------------------------------------------- */
+
+static void references_change_while_judged(void **state)
+{
+	_cleanup_(blob_free) struct blob policy = BLOB(LIMIT_REFERENCE);
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	struct msg_admin m = admin_make(ADMIN_POLICY_SET, "");
+
+	policy_make(&policy);
+	uint64_t asked = attest(s), job = judging(s);
+	assert_ok(administered(s, ADMIN_POLICY_SET, "", blob_bytes(&policy)));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+
+	/* In the very turn that records. */
+	asked = attest(s);
+	job = judging(s);
+	freeze(s);
+	uint64_t set = ASK(s, &s->admin, MSG_ADMIN, &m, blob_bytes(&policy));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	thaw(s);
+	assert_ok(heard(&s->admin, set, NULL));
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+
+	/* The next try is judged by the new ones. */
+	admitted(s);
+	assert_value(s, "1", "SELECT count(*) FROM attestation");
+}
+
+static void reference_revoked_while_judged(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	struct reference_event e = { .pcr = 4, .type = 4, .digest_count = 1 };
+	struct reference_variant v = { .component = "gate", .name = "1.0", .source = "test",
+				       .state = VARIANT_ACTIVE, .event_count = 1, .event = &e };
+	uint8_t digest[SHA256_LEN] = { 9 };
+	struct store *store;
+	uint64_t id;
+	char arg[24];
+
+	ledger_stop(s);
+	e.digest[0].alg = ALG_SHA256;
+	e.digest[0].digest = BYTES(digest);
+	assert_ok(store_open(s->path, &store));
+	assert_ok(store_variant_add(store, &v, &id));
+	store_close(&store);
+	ledger_start(s);
+
+	uint64_t asked = attest(s), job = judging(s);
+	snprintf(arg, sizeof(arg), "%llu", (unsigned long long)id);
+	assert_ok(administered(s, ADMIN_REF_REVOKE, arg, BYTES_NONE));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+}
+
+static void node_revoked_while_judged(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	uint64_t asked = attest(s), job = judging(s);
+
+	assert_ok(administered(s, ADMIN_NODE_REVOKE, "n1", BYTES_NONE));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+	/* and from then on it is refused */
+	asked = attest(s);
+	job = judging(s);
+	g.directive = DIRECTIVE_REFUSE;
+	g.reason = R_NODE_REVOKED;
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_REFUSE);
+	assert_ok(heard(&s->front, asked, NULL));
+	assert_value(s, "node.revoked", "SELECT reason FROM attestation");
+}
+
+/* ---- receipts ------------------------------------------------------------------------ */
+
+static uint64_t receipt(struct scene *s)
+{
+	struct msg_receipt m = { .peer = "192.0.2.1" };
+
+	memcpy(m.ak_name, s->node.ak_name, AK_NAME_LEN);
+	assert_ok(sha256(bytes_str("verdict 1"), m.verdict_digest));
+	return ASK(s, &s->front, MSG_RECEIPT, &m, bytes_str("receipt"));
+}
+
+static void revoked_between_verdict_and_receipt(void **state)
+{
+	struct scene *s = *state;
+
+	admitted(s);
+	assert_ok(administered(s, ADMIN_NODE_REVOKE, "n1", BYTES_NONE));
+	assert_reason(R_NODE_REVOKED, heard(&s->front, receipt(s), NULL));
+	assert_value(s, "0", "SELECT count(*) FROM receipt");
+	assert_silence(&s->worker[0]);
+}
+
+static void revoked_while_the_receipt_is_judged(void **state)
+{
+	struct scene *s = *state;
+	struct msg_receipt_judged g = { 0 };
+	struct ipc_message m;
+
+	admitted(s);
+	uint64_t asked = receipt(s), job = job_taken(s, 0, MSG_RECEIVED, &m);
+	assert_ok(administered(s, ADMIN_NODE_REVOKE, "n1", BYTES_NONE));
+	say(s, 0, MSG_RECEIPT_JUDGED, job, &g, sizeof(g), BYTES_NONE);
+	assert_reason(R_NODE_REVOKED, heard(&s->front, asked, NULL));
+	assert_value(s, "0", "SELECT count(*) FROM receipt");
+	/* Approved again, the same receipt counts, however often it is sent. */
+	assert_ok(administered(s, ADMIN_NODE_APPROVE, "n1", BYTES_NONE));
+	asked = receipt(s);
+	job = job_taken(s, 0, MSG_RECEIVED, &m);
+	say(s, 0, MSG_RECEIPT_JUDGED, job, &g, sizeof(g), BYTES_NONE);
+	assert_ok(heard(&s->front, asked, NULL));
+	assert_ok(heard(&s->front, receipt(s), NULL));
+	assert_value(s, "1", "SELECT count(*) FROM receipt");
+}
+
+/* ---- one nonce, several requests ---------------------------------------------------------- */
+
+static void one_nonce_at_two_workers(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	struct msg_attest m = attest_make(s);
+	struct bytes first, second;
+
+	/* The same evidence twice at once: one verdict. */
+	uint64_t a = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body)), job_a = judging_by(s, 0);
+	uint64_t b = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body)), job_b = judging_by(s, 1);
+	judged(s, 0, job_a, &g);
+	signed_(s, job_a, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, a, &first));
+	_cleanup_free_ char *verdict = strndup((const char *)first.p, first.n);
+	judged(s, 1, job_b, &g);
+	signed_(s, job_b, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, b, &second));
+	assert_bytes(second, verdict, strlen(verdict));
+
+	/* Other evidence with the same nonce at once: one of them. */
+	m = attest_make(s);
+	a = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+	job_a = judging_by(s, 0);
+	s->body[1] ^= 1;
+	b = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+	job_b = judging_by(s, 1);
+	judged(s, 0, job_a, &g);
+	signed_(s, job_a, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, a, NULL));
+	judged(s, 1, job_b, &g);
+	signed_(s, job_b, DIRECTIVE_ADMIT);
+	assert_reason(R_SESSION_REPLAYED, heard(&s->front, b, NULL));
+	assert_value(s, "2", "SELECT count(*) FROM attestation");
+	assert_value(s, "2", "SELECT verdicts FROM node");
+}
+
+/* ---- firmware of the TPM ---------------------------------------------------------------------- */
+
+static void banks_are_proved_again(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+
+	g.directive = DIRECTIVE_HOLD;
+	g.reason = R_TPM_FIRMWARE_CHANGED;
+	sql(s, "UPDATE node SET clock_known = 1, firmware = 4");
+	/* Two sessions that began before the change was known: both are held, nothing is forgotten. */
+	uint64_t a = attest(s), job_a = judging_by(s, 0);
+	uint64_t b = attest(s), job_b = judging_by(s, 1);
+	judged(s, 0, job_a, &g);
+	signed_(s, job_a, DIRECTIVE_HOLD);
+	assert_ok(heard(&s->front, a, NULL));
+	assert_value(s, "1", "SELECT ask_enrol FROM node");
+	judged(s, 1, job_b, &g);
+	signed_(s, job_b, DIRECTIVE_HOLD);
+	assert_ok(heard(&s->front, b, NULL));
+	assert_value(s, "1", "SELECT ask_enrol FROM node");
+	/* Without the proof there is no verdict. */
+	assert_reason(R_TPM_FIRMWARE_CHANGED, heard(&s->front, attest(s), NULL));
+	assert_value(s, "2", "SELECT verdicts FROM node");
+	/* With it there is. */
+	struct enrol_token t;
+	struct msg_attest m = enrolling_make(s, &t, 1, proof);
+	g.directive = DIRECTIVE_ADMIT;
+	a = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+	job_a = judging(s);
+	judged(s, 0, job_a, &g);
+	signed_(s, job_a, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, a, NULL));
+	assert_value(s, "0", "SELECT ask_enrol FROM node");
+}
+
+/* ---- who is whose ---------------------------------------------------------------------------------- */
+
+static void known_key_with_another_ak(void **state)
+{
+	struct scene *s = *state;
+	struct enrol_token t;
+	struct msg_attest m;
+	struct msg_enrol e = { 0 };
+	struct msg_enrolled out = { .count = 1 };
+	struct ek_result ek = { .trust = EK_TRUST_CA, .name = { 0, ALG_SHA256 }, .name_len = 34 };
+	struct ipc_message taken;
+
+	sql(s, "INSERT INTO node_ek SELECT CAST(x'000b' || zeroblob(32) AS BLOB), id, NULL, x'' FROM node");
+	/* Before a credential is made ... */
+	m = enrolling_make(s, &t, 2, proof);
+	e.token = m.token;
+	uint64_t asked = ASK(s, &s->front, MSG_ENROL, &e, bytes_str("enrol"));
+	uint64_t job = job_taken(s, 0, MSG_ENROLLING, &taken);
+	out.tail = sizeof(ek);
+	say(s, 0, MSG_ENROLLED, job, &out, sizeof(out), bytes_of(&ek, sizeof(ek)));
+	assert_reason(R_NODE_CONFLICT, heard(&s->front, asked, NULL));
+	/* ... and when the proof comes. */
+	m = enrolling_make(s, &t, 2, proof);
+	assert_reason(R_NODE_CONFLICT,
+		      heard(&s->front, ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body)), NULL));
+	assert_nothing_recorded(s);
+	/* A retired node is not approved again. */
+	sql(s, "UPDATE node SET state = 3");
+	assert_reason(R_NODE_CONFLICT, administered(s, ADMIN_NODE_APPROVE, "n1", BYTES_NONE));
+	assert_value(s, "3", "SELECT state FROM node");
+}
+
+/* Two sessions prove the same EK at once: for two AKs, and for one. */
+static void enrolled_at_the_same_time(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g[2] = { judged_make(s), judged_make(s) };
+	struct enrol_token t;
+	uint64_t asked[2], job[2];
+
+	for (int same = 0; same < 2; same++) {
+		for (unsigned i = 0; i < 2; i++) {
+			uint8_t ak = same ? 4 : (uint8_t)(2 + i);
+			struct msg_attest m = enrolling_make(s, &t, ak, proof);
+			struct node n = { 0 };
+
+			t.ek[0].name[2] = m.proof[0].ek_name[2] = (uint8_t)same;
+			seal_again(s, &t, &m);
+			key_make(&n, ak);
+			memcpy(g[i].ak_public, n.ak_public, n.ak_public_len);
+			g[i].directive = DIRECTIVE_HOLD;
+			s->body[0] = s->last_nonce;
+			asked[i] = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+			job[i] = judging_by(s, i);
+		}
+		for (unsigned i = 0; i < 2; i++) {
+			judged(s, i, job[i], &g[i]);
+			signed_(s, job[i], DIRECTIVE_HOLD);
+			assert_reason(i == 0 ? R_OK : same ? R_SERVER_BUSY : R_NODE_CONFLICT,
+				      heard(&s->front, asked[i], NULL));
+		}
+		/* So that there is room for another one that waits. */
+		sql(s, "UPDATE node SET state = 1");
+		assert_value(s, same ? "3" : "2", "SELECT count(*) FROM node");
+		assert_value(s, same ? "2" : "1", "SELECT count(*) FROM attestation");
+	}
+}
+
+/* ---- the database says no -------------------------------------------------------------------------------- */
+
+/*
+ * SQLite gives up the whole transaction, so the change that failed cannot be
+ * undone alone: nothing of this turn is recorded, not even what comes after.
+ */
+static void undoing_fails(void **state)
+{
+	struct scene *s = *state;
+	struct msg_admin a = admin_make(ADMIN_NODE_REVOKE, "n1"), b = admin_make(ADMIN_NODE_APPROVE, "n1");
+	struct msg_failure f = failure_make();
+
+	sql(s, "CREATE TRIGGER give_up BEFORE INSERT ON audit WHEN new.action = 'node.revoke'"
+	       " BEGIN SELECT RAISE(ROLLBACK, 'test'); END");
+	strcpy(b.arg[1], "another label");
+	freeze(s);
+	uint64_t first = ASK(s, &s->front, MSG_FAILURE, &f, BYTES_NONE);
+	uint64_t revoke = ASK(s, &s->admin, MSG_ADMIN, &a, BYTES_NONE);
+	uint64_t approve = ASK(s, &s->admin, MSG_ADMIN, &b, BYTES_NONE);
+	thaw(s);
+	assert_reason(R_STORE_IO, heard(&s->front, first, NULL));
+	assert_reason(R_STORE_EXISTS, heard(&s->admin, revoke, NULL));
+	assert_reason(R_STORE_IO, heard(&s->admin, approve, NULL));
+	assert_value(s, "0", "SELECT count(*) FROM failure");
+	assert_value(s, "0", "SELECT count(*) FROM audit");
+	assert_value(s, "n1", "SELECT label FROM node");
+	/* The next turn is as good as any. */
+	assert_ok(administered(s, ADMIN_NODE_APPROVE, "n1", BYTES_NONE));
+	admitted(s);
+}
+
+/* One request of a turn fails, the others beside it are recorded. */
+static void one_of_a_turn_fails(void **state)
+{
+	struct scene *s = *state;
+	struct msg_admin a = admin_make(ADMIN_NODE_REVOKE, "n1"), b = admin_make(ADMIN_NODE_APPROVE, "n1");
+
+	sql(s, "CREATE TRIGGER fail BEFORE INSERT ON audit WHEN new.action = 'node.revoke'"
+	       " BEGIN SELECT RAISE(ABORT, 'test'); END");
+	strcpy(b.arg[1], "another label");
+	freeze(s);
+	uint64_t revoke = ASK(s, &s->admin, MSG_ADMIN, &a, BYTES_NONE);
+	uint64_t approve = ASK(s, &s->admin, MSG_ADMIN, &b, BYTES_NONE);
+	thaw(s);
+	assert_reason(R_STORE_EXISTS, heard(&s->admin, revoke, NULL));
+	assert_ok(heard(&s->admin, approve, NULL));
+	assert_value(s, "another label", "SELECT label FROM node WHERE state = 1");
+	assert_value(s, "1", "SELECT count(*) FROM audit");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+#define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+		SCENE(references_change_while_judged),
+		SCENE(reference_revoked_while_judged),
+		SCENE(node_revoked_while_judged),
+		SCENE(revoked_between_verdict_and_receipt),
+		SCENE(revoked_while_the_receipt_is_judged),
+		SCENE(one_nonce_at_two_workers),
+		SCENE(banks_are_proved_again),
+		SCENE(known_key_with_another_ak),
+		SCENE(enrolled_at_the_same_time),
+		SCENE(undoing_fails),
+		SCENE(one_of_a_turn_fails),
+	};
+
+	log_set_sinks(NULL, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
