@@ -90,6 +90,11 @@ static const uint8_t ek_h3[] = {
 	AES_256_CFB, NO_SCHEME, U16(TPM_ECC_P384), NO_KDF,
 	U16(0), U16(0),
 };
+static const uint8_t ek_h6[] = {
+	U16(TPM_ALG_RSA), U16(ALG_SHA384), U32(HIGH_ATTRIBUTES), POLICY_B_384,
+	AES_256_CFB, NO_SCHEME, U16(3072), RSA_EXPONENT_DEFAULT,
+	U16(0),
+};
 
 const struct tpm_ek_template tpm_ek_template[TPM_EK_TEMPLATES] = {
 	{ "L-1", 0x01c00002, { ek_l1, sizeof(ek_l1) } },
@@ -97,6 +102,7 @@ const struct tpm_ek_template tpm_ek_template[TPM_EK_TEMPLATES] = {
 	{ "H-1", 0x01c00012, { ek_h1, sizeof(ek_h1) } },
 	{ "H-2", 0x01c00014, { ek_h2, sizeof(ek_h2) } },
 	{ "H-3", 0x01c00016, { ek_h3, sizeof(ek_h3) } },
+	{ "H-6", 0x01c0001c, { ek_h6, sizeof(ek_h6) } },
 };
 
 /* Same bytes as the template in front of `unique`. */

@@ -439,16 +439,45 @@ static enum reason open_credential(struct tpm *t, const struct activation *a,
 	return r;
 }
 
+static enum reason open_in_session(struct tpm *t, struct activation *a, struct blob *ret_secret)
+{
+	enum reason r = begin_encrypted(t, a);
+
+	if (r == R_OK)
+		r = begin_policy(t, a);
+	if (r == R_OK)
+		r = open_credential(t, a, ret_secret);
+	tpm_flush(t, &a->policy);
+	tpm_flush(t, &a->session);
+	return r;
+}
+
+/*
+ * The AK's authorisation is empty: when its session, the first, is refused,
+ * then the TPM has derived another key for it than ESYS has. tpm2-tss on
+ * mbedtls leaves a leading zero out of the shared coordinate that the salt
+ * for an ECC key comes from, and the TPM does not: that is one session in
+ * 256. The next has another salt.
+ */
+#define SALT_TRIES 4u
+static bool salt_differs(const struct tpm *t, enum reason r)
+{
+	return r == R_TPM_RESPONSE && t->rc == (TPM2_RC_BAD_AUTH | TPM2_RC_S | TPM2_RC_1);
+}
+
 static enum reason activate(struct tpm *t, const struct tpm_ak *ak, const struct tpm_ek *ek,
 			    struct activation *a, struct blob *ret_secret)
 {
 	struct wanted w = { .public_area = bytes_of(ek->public_area, ek->public_len) };
+	unsigned tries = 0;
+	enum reason r;
 
 	TRY(tpm_ak_handle(t, ak, &a->ak));
 	TRY(ek_find(t, &tpm_ek_template[ek->template_index], &w, &a->ek));
-	TRY(begin_encrypted(t, a));
-	TRY(begin_policy(t, a));
-	return open_credential(t, a, ret_secret);
+	do
+		r = open_in_session(t, a, ret_secret);
+	while (salt_differs(t, r) && ++tries < SALT_TRIES);
+	return r;
 }
 
 enum reason tpm_activate(struct tpm *t, const struct tpm_ak *ak, const struct tpm_ek *ek,
@@ -464,8 +493,6 @@ enum reason tpm_activate(struct tpm *t, const struct tpm_ak *ak, const struct tp
 		return R_INTERNAL;
 	TRY(read_credential(id_object, encrypted_secret, &a));
 	r = activate(t, ak, ek, &a, ret_secret);
-	tpm_flush(t, &a.policy);
-	tpm_flush(t, &a.session);
 	ek_release(t, &a.ek);
 	if (r == R_TPM_RESPONSE)
 		return log_reason(R_TPM_ACTIVATE, "EK %s, response code %#05x",

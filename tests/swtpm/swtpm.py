@@ -77,7 +77,7 @@ def answers(port, child):
     raise OSError("swtpm does not answer")
 
 
-def manufacture(folder, banks, certificates=True):
+def manufacture(folder, banks, certificates=True, rsa=2048):
     """A new TPM's state in `folder`; its CA is in `folder`/ca."""
     ca = os.path.join(folder, "ca")
     os.makedirs(ca)
@@ -95,6 +95,8 @@ def manufacture(folder, banks, certificates=True):
             f.write(text)
     command = ["swtpm_setup", "--tpm2", "--tpmstate", folder, "--pcr-banks", banks,
                "--config", os.path.join(ca, "setup.conf"), "--overwrite"]
+    if rsa != 2048:
+        command += ["--rsa-keysize", str(rsa)]
     if certificates:
         command += ["--create-ek-cert", "--create-platform-cert"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -103,13 +105,14 @@ def manufacture(folder, banks, certificates=True):
         raise RuntimeError(done.stdout.decode(errors="replace"))
 
 
-def cached(banks, certificates):
+def cached(banks, certificates, rsa):
     name = banks.replace(",", "-") + ("" if certificates else "-bare")
+    name += f"-rsa{rsa}" if rsa != 2048 else ""
     path = os.path.join(CACHE, name)
     if not os.path.isdir(path):
         os.makedirs(CACHE, exist_ok=True)
         new = tempfile.mkdtemp(prefix="new-", dir=CACHE)
-        manufacture(new, banks, certificates)
+        manufacture(new, banks, certificates, rsa)
         try:
             os.rename(new, path)
         except OSError:  # another test was faster
@@ -119,7 +122,7 @@ def cached(banks, certificates):
 
 class Swtpm:
     def __init__(self, banks="sha1,sha256,sha384,sha512", certificates=True,
-                 fresh=False, state=None):
+                 fresh=False, state=None, rsa=2048):
         self.folder = tempfile.mkdtemp(prefix="swtpm-")
         self.state = os.path.join(self.folder, "state")
         self.child = None
@@ -127,9 +130,9 @@ class Swtpm:
             shutil.copytree(state, self.state)
         elif fresh:
             os.mkdir(self.state)
-            manufacture(self.state, banks, certificates)
+            manufacture(self.state, banks, certificates, rsa)
         else:
-            shutil.copytree(cached(banks, certificates), self.state)
+            shutil.copytree(cached(banks, certificates, rsa), self.state)
         self.start()
 
     def start(self):

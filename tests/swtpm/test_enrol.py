@@ -59,8 +59,10 @@ class Enrol(Case):
                                os.path.join(source, f"{number}.sealed"))
 
     def test_every_ek_opens_its_credential(self):
-        tpm = self.tpm()
-        folder = self.path("one")
+        for size in (2048, 3072):
+            self.check_every_ek(self.tpm(rsa=size), self.path(str(size)))
+
+    def check_every_ek(self, tpm, folder):
         name = self.collect(tpm, folder)
         results = self.results(folder, name, *self.cas(tpm))
         self.assertGreaterEqual(len(results), 2)

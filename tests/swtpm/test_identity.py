@@ -437,6 +437,46 @@ class Activate(Base):
         self.assertIn(session, salted)
         self.assertEqual(command[28 + nonce] & 0x60, 0x60)  # decrypt, encrypt
 
+    def test_rsa_3072(self):
+        """The other size that swtpm_setup makes, at the index of H-6."""
+        self.vtpm = self.tpm(rsa=3072)
+        found = self.eks(self.vtpm)
+        self.assertEqual([kind for kind, _, _ in found], ["H-3", "H-6"])
+        name = self.ok(self.vtpm, "ak").one("name")
+        for number, (kind, public, cert) in enumerate(found):
+            with self.subTest(kind=kind):
+                self.assertTrue(same_key(public.key,
+                                         x509.load_der_x509_certificate(cert).public_key()))
+                self.make_credential(public, name, self.secret)
+                done = self.activate(self.vtpm, number)
+                self.assertEqual(done.code, 0, done.err)
+                self.assertEqual(done.one("secret"), self.secret.hex())
+        self.assertEqual(self.vtpm.handles(), 0)
+
+    def test_session_refused(self):
+        """A session with a salt that the two sides derive differently: another one."""
+        kinds = [kind for kind, _, _ in self.found]
+        for kind in ("L-2", "H-3"):
+            number = kinds.index(kind)
+            self.make_credential(self.found[number][1], self.name, self.secret)
+            proxy = self.proxy(self.vtpm, "ActivateCredential#1+3:rc=0x9a2")
+            done = self.activate(proxy, number)
+            self.assertEqual(done.code, 0, done.err)
+            self.assertEqual(done.one("secret"), self.secret.hex())
+            # each try has its own salt
+            salts = {data for name, data in proxy.messages(">", "StartAuthSession")
+                     if data[10:14] != b"\x40\0\0\7"}
+            self.assertEqual(len(salts), 4)
+            proxy = self.proxy(self.vtpm, "ActivateCredential#1+*:rc=0x9a2")
+            done = self.activate(proxy, number)
+            self.assertEqual(done.reason, "tpm.activate")
+            self.assertEqual(len(proxy.messages(">", "ActivateCredential")), 4)
+            # the EK's own authorisation is not given twice
+            proxy = self.proxy(self.vtpm, "ActivateCredential#1+*:rc=0xaa2")
+            self.assertEqual(self.activate(proxy, number).reason, "tpm.activate")
+            self.assertEqual(len(proxy.messages(">", "ActivateCredential")), 1)
+        self.assertEqual(self.vtpm.handles(), 0)
+
     def test_for_another_ak(self):
         name = "000b" + os.urandom(32).hex()
         self.make_credential(self.found[0][1], name, self.secret)
