@@ -150,7 +150,7 @@ static bool from_report(const struct report *report, struct options *ret)
 /* Options of which the log has the digest only: of the stub of Linux. */
 static enum reason check_digest(const struct logs *l, const struct logged *one,
 				const struct policy *policy, const struct options *texts,
-				size_t count, struct explanation *e)
+				size_t count, struct bytes reported, struct explanation *e)
 {
 	struct bytes word;
 
@@ -164,7 +164,8 @@ static enum reason check_digest(const struct logs *l, const struct logged *one,
 			add_refusal(l, one, "parameter ", word, want_words, e);
 		return R_OK;
 	}
-	add_refusal(l, one, "options that equal no known text", BYTES_NONE, want_words, e);
+	add_refusal(l, one, reported.n > 0 ? "options of another text than the kernel's own, " :
+		    "options that equal no known text", reported, want_words, e);
 	return R_OK;
 }
 
@@ -173,6 +174,7 @@ enum reason cmdline_check(const struct logs *l, const struct component_events *e
 			  struct explanation *e)
 {
 	_cleanup_free_ struct options *texts = calloc(TEXTS_MAX + 1, sizeof *texts);
+	struct bytes reported = BYTES_NONE;
 	size_t count = 0;
 
 	if (!texts)
@@ -194,13 +196,15 @@ enum reason cmdline_check(const struct logs *l, const struct component_events *e
 		TRY(check_text(l, one, policy, &texts[count], e));
 		count += texts[count].n > 0;
 	}
-	if (from_report(report, &texts[count]))
+	if (from_report(report, &texts[count])) {
+		reported = bytes_of(texts[count].text, texts[count].n);
 		count++;
+	}
 	for (size_t i = 0; i < events->count; i++) {
 		const struct logged *one = &l->event[events->index[i]];
 
 		if (one->event.type == EV_EVENT_TAG)
-			TRY(check_digest(l, one, policy, texts, count, e));
+			TRY(check_digest(l, one, policy, texts, count, reported, e));
 	}
 	return R_OK;
 }

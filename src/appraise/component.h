@@ -65,7 +65,6 @@ enum reason components_match(const struct logs *l, const struct components *c,
  * cmdline.c: events of `command-line` that equal no variant, judged by what
  * the options say. `report` may be NULL.
  */
-#define REPORT_COMMAND_LINE "kernel.command-line"
 enum reason cmdline_check(const struct logs *l, const struct component_events *events,
 			  const struct policy *policy, const struct report *report,
 			  struct explanation *e) must_check;

@@ -13,6 +13,12 @@
 #define REPORT_FACTS_MAX 512u
 #define REPORT_CHECKS_MAX 256u
 
+/*
+ * The gate kernel's own command line. Firmware has measured it already, its
+ * digest only: this is the text to compare with. A cut one proves nothing.
+ */
+#define REPORT_COMMAND_LINE "kernel.command-line"
+
 struct report_fact {
 	struct bytes name;		/* area.detail */
 	struct bytes value;		/* printable ASCII, escaped */

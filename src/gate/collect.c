@@ -15,14 +15,18 @@
 #include "format/report.h"
 #include "gate/gate.h"
 #include "node/hardware.h"
+#include "node/sysfs.h"
 
 #define REPORT_TEXTS_MAX (256u << 10)
+#define COMMAND_LINE "/proc/cmdline"
+#define COMMAND_LINE_MAX 4096u	/* more than x86 takes */
 
 /* Everything that was read, for the table below. */
 struct found {
 	const struct config *config;
 	const struct tpm_facts *tpm;
 	const struct watchdog *watchdog;
+	char command_line[COMMAND_LINE_MAX];
 	struct dmi dmi;
 	struct cpu cpu;
 	struct pci_devices pci;
@@ -254,6 +258,7 @@ static enum reason note_all(const struct found *f, struct blob *texts)
 {
 	const struct watchdog *w = f->watchdog;
 
+	TRY(note(texts, REPORT_COMMAND_LINE, bytes_str(f->command_line)));
 	TRY(note_smbios(texts, &f->dmi.info));
 	TRY(note(texts, "cpu.name", bytes_str(f->cpu.name)));
 	for (size_t i = 0; i < f->nics.count; i++) {
@@ -307,6 +312,9 @@ static void look(const char *root, struct found *f)
 	r = cpu_read(root, &f->cpu);
 	if (r != R_OK)
 		log_warn("processor: %s", reason_name(r));
+	r = sysfs_line(root, COMMAND_LINE, f->command_line, sizeof(f->command_line));
+	if (r != R_OK)
+		log_warn("command line: %s", reason_name(r));
 	r = nics_read(root, &f->nics);
 	if (r != R_OK)
 		log_warn("network ports: %s", reason_name(r));

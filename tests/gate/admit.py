@@ -141,6 +141,7 @@ class Admit(gate_case.GateCase):
         self.assertEqual(found[-1], (0x424708FE, "end"))
         report = cbor.loads(self.server.claims[10])
         report_facts = dict(map(tuple, report[2]))
+        self.assertEqual(report_facts["kernel.command-line"], "gate.efi console=ttyS0")
         self.assertEqual(report_facts["system.serial"], "SN-1")
         self.assertEqual(report_facts["system.uuid"], "03020100-0504-0706-0809-0a0b0c0d0e0f")
         self.assertIn("52:54:00:12:34:56", report_facts["nic"])

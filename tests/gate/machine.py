@@ -47,6 +47,7 @@ class Machine:
         entry, table = smbios()
         self.write("sys/firmware/dmi/tables/smbios_entry_point", entry)
         self.write("sys/firmware/dmi/tables/DMI", table)
+        self.write("proc/cmdline", "gate.efi console=ttyS0\n")
         self.write("proc/cpuinfo", "".join(CPUINFO % i for i in range(2)))
         for i in range(2):
             self.write(f"sys/devices/system/cpu/cpu{i}/microcode/version", "0xa10113e\n")

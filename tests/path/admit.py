@@ -23,6 +23,12 @@ class Admit(kit.PathCase):
         self.control.ctl("audit", "verify")
         self.assertEqual(self.control.audit("verdict")[-1]["detail"], "admit")
 
+    def test_file_name_of_a_boot_loader(self):
+        """iPXE passes it: the log has its digest, the report the text."""
+        node = self.ready()
+        node.command_line = "gate.efi"
+        self.assert_booted(node.boot(log=kit.with_options(node.firmware_log, "gate.efi")))
+
     def test_held_until_approved(self):
         self.ready()
         second = self.new_node(kit.Swtpm(fresh=True))

@@ -174,6 +174,7 @@ class Node:
         with open(LOG, "rb") as f:
             self.firmware_log = f.read()
         self.boots = 0
+        self.command_line = None  # of the gate's kernel; None: as in machine.py
 
     def close(self):
         self.tpm.close()
@@ -190,6 +191,8 @@ class Node:
     def command(self, out, *options):
         machine = Machine(os.path.join(self.folder, f"root-{self.boots}"), self.log)
         self.machine = machine
+        if self.command_line is not None:
+            machine.write("proc/cmdline", self.command_line + "\n")
         return [GATE, "run", "--config", self.site, "--root", machine.root, "--tpm", self.tpm.where,
                 "--kexec-dir", out, "--no-network-setup", "--hurry", "20", *options]
 
@@ -254,6 +257,16 @@ def write_log(log, new_events):
             out.append(struct.pack("<H", evlog.ALGORITHMS[bank]) + digest)
         out.append(struct.pack("<I", len(data)) + data)
     return b"".join(out)
+
+
+def with_options(log, text):
+    """The log of a gate whose kernel got these options: Linux's stub measures them."""
+    changed = events(log)
+    (at,) = [i for i, e in enumerate(changed)
+             if e[0] == 9 and e[3][:4] == struct.pack("<I", 0x8F3B22ED)]
+    pcr, kind, digests, data = changed[at]
+    changed[at] = (pcr, kind, hashed(digests, text.encode("utf-16-le") + b"\0\0"), data)
+    return write_log(log, changed)
 
 
 def hashed(banks, data):

@@ -58,6 +58,17 @@ class Refused(kit.PathCase):
         findings = self.refused_by_server(boot, "policy.unclaimed-event")
         self.assertEqual(findings[0]["event"]["pcr"], 13)
 
+    def test_parameter_from_outside(self):
+        """The report's text proves what was measured, and is shown where it does not."""
+        self.node.command_line = "gate.efi rdinit=/bin/sh"
+        log = kit.with_options(self.log, self.node.command_line)
+        (finding,) = self.refused_by_server(self.node.boot(log=log), "policy.command-line")
+        self.assertEqual(finding["observed"], "parameter rdinit=/bin/sh")
+        self.node.command_line = "gate.efi"
+        (finding,) = self.refused_by_server(self.node.boot(log=log), "policy.command-line")
+        self.assertEqual(finding["observed"],
+                         "options of another text than the kernel's own, gate.efi")
+
     def test_event_left_out_of_the_log(self):
         def change(events):
             del events[1]
