@@ -132,8 +132,10 @@ static enum reason judge(struct worker_state *w, uint64_t id, const struct msg_j
 	_cleanup_free_ struct quote_checked *q = calloc(1, sizeof(*q));
 	_cleanup_free_ struct appraisal *a = calloc(1, sizeof(*a));
 
-	if (!q || !a || !w->have_policy)
+	if (!q || !a)
 		return R_INTERNAL_MEMORY;
+	if (!w->have_policy)
+		return R_INTERNAL;
 	enum reason r = quote_check(body, QUOTE_EVIDENCE, &m->s.session, q);
 	if (r == R_OK)
 		r = session_fits(q, &m->s);
@@ -160,8 +162,10 @@ static enum reason continued(struct worker_state *w, uint64_t id, const struct m
 	struct continuity_expected x = { .session = m->s.session, .receipt_values = &m->receipt_values,
 					 .reset_count = m->reset_count, .restart_count = m->restart_count };
 
-	if (!q || !a || !w->have_policy)
+	if (!q || !a)
 		return R_INTERNAL_MEMORY;
+	if (!w->have_policy)
+		return R_INTERNAL;
 	enum reason r = continuity_check(body, &x, q);
 	if (r == R_OK)
 		r = session_fits(q, &m->s);
