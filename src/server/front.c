@@ -41,7 +41,7 @@ struct front {
 	size_t daemon_count;
 	struct request *waiting;
 	size_t waiting_count;
-	size_t body_bytes;
+	size_t body_bytes, body_max;
 	uint64_t next_id;
 };
 
@@ -67,7 +67,7 @@ static enum MHD_Result respond(struct MHD_Connection *c, const struct msg_answer
 
 	if (!r)
 		return MHD_NO;
-	if (a->media < ARRAY_LEN(media_name) && media_name[a->media])
+	if (media_name[a->media])
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, media_name[a->media]);
 	if (a->retry_after > 0) {
 		snprintf(seconds, sizeof(seconds), "%u", a->retry_after);
@@ -148,7 +148,7 @@ static enum reason body_add(struct front *f, struct request *q, const char *data
 {
 	if (clock_boot_ms() > q->deadline)
 		return R_SERVER_BUSY;
-	if (n > FRONT_BODY_BYTES - f->body_bytes)
+	if (n > f->body_max - f->body_bytes)
 		return R_SERVER_BUSY;
 	TRY(blob_append(&q->body, data, n) == R_OK ? R_OK : R_FORMAT_TOO_LARGE);
 	f->body_bytes += n;
@@ -300,6 +300,9 @@ static enum reason on_answer(struct front *f, const struct ipc_message *m)
 
 	if (!CHANNEL_SPLIT(m, head, &body))
 		return R_FORMAT_TRUNCATED;
+	/* Below 200 an answer is none: the peer would wait for another. */
+	if (head.status < 200 || head.status > 599 || head.media >= ARRAY_LEN(media_name))
+		return R_FORMAT_RANGE;
 	while (q && q->id != m->id)
 		q = q->next;
 	/* Its peer may have gone. */
@@ -381,6 +384,7 @@ enum reason front_open(const struct front_config *conf, struct front **ret)
 	if (!f)
 		return R_INTERNAL_MEMORY;
 	f->app = conf->app;
+	f->body_max = conf->body_bytes;
 	f->ledger = IPC_NONE;
 	TRY(ipc_open(&f->ledger, conf->ledger, ledger_rules, ARRAY_LEN(ledger_rules)));
 	for (size_t i = 0; i < conf->socket_count; i++)

@@ -14,7 +14,7 @@
 #define FRONT_CONNECTIONS 4096u
 #define FRONT_IDLE_S 30u		/* a peer that sends nothing is cut off */
 #define FRONT_BODY_MS 60000u		/* for all of a body, however busily it trickles */
-#define FRONT_BODY_BYTES (512u << 20)	/* of all bodies that are coming in */
+#define FRONT_BODY_BYTES ((size_t)512 << 20)	/* front_config.body_bytes of a server */
 #define FRONT_ANSWER_MS 75000u		/* longer than the ledger's own deadline */
 #define FRONT_SOCKETS 4u
 
@@ -55,6 +55,7 @@ struct front_config {
 	int ledger;			/* taken over */
 	struct front_socket socket[FRONT_SOCKETS];
 	size_t socket_count;
+	size_t body_bytes;		/* of all bodies that are coming in */
 };
 
 struct front;

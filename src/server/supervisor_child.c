@@ -95,7 +95,7 @@ static enum reason run_front(struct supervisor *s, enum part part, int ledger)
 {
 	_cleanup_(front_free) struct front *f = NULL;
 	struct jail jail = jail_of(s, JAIL_FRONT, true);
-	struct front_config c = { .ledger = ledger };
+	struct front_config c = { .ledger = ledger, .body_bytes = FRONT_BODY_BYTES };
 
 	if (part == NODE_FRONT) {
 		c.app = &front_node_app;

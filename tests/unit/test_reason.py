@@ -1,14 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""test_reason.py [--untested]: what holds of src/base/reason.def as a text.
+"""What holds of src/base/reason.def as a text:
 
 - each reason is named by a test: by its symbol or its name, somewhere below
-  tests/ (tests/unit/reasons.untested lists those that wait for one; a line
-  there whose reason has a test is an error, so that the list only shrinks)
+  tests/
 - docs/reasons.md is what docs/make-reasons makes
 
---untested prints the reasons without a test. The last line is
-`N passed, N failed`.
+The last line is `N passed, N failed`.
 """
 
 import os
@@ -19,7 +17,7 @@ import sys
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LINE = re.compile(r'REASON\((R_[A-Z0-9_]+), "([a-z0-9.-]+)", REASON_[A-Z]+, ".*", ".*"\)')
 # data, and the files that only list reasons
-NOT_TESTS = ("tests/unit/test_reason.", "tests/unit/reasons.untested", "tests/fuzz/corpus/",
+NOT_TESTS = ("tests/unit/test_reason.", "tests/fuzz/corpus/",
              "tests/data/", "tests/mutants/work/")
 
 
@@ -56,25 +54,8 @@ def main():
     found = reasons()
     text = test_texts()
     untested = [name for symbol, name in found if not named(text, symbol, name)]
-    if "--untested" in sys.argv:
-        print("\n".join(untested))
-        return 0
-    allowed = [line for line in read("tests/unit/reasons.untested").split("\n")
-               if line and not line.startswith("#")]
-
-    faults = []
-    passed = 0
-    names = [name for _, name in found]
-    for name in names:
-        if name in untested and name not in allowed:
-            faults.append(f"{name}: no test names it")
-        elif name not in untested and name in allowed:
-            faults.append(f"{name}: has a test now: take it out of reasons.untested")
-        else:
-            passed += 1
-    for name in allowed:
-        if name not in names:
-            faults.append(f"{name}: in reasons.untested, but there is no such reason")
+    faults = [f"{name}: no test names it" for name in untested]
+    passed = len(found) - len(untested)
     if len(found) != read("src/base/reason.def").count("\nREASON("):
         faults.append("reason.def: a line is not in the one form")
     made = subprocess.run(["docs/make-reasons", "src/base/reason.def"], capture_output=True,
