@@ -294,6 +294,42 @@ static void enrolled_at_the_same_time(void **state)
 	}
 }
 
+/* The second of two EKs became another node's meanwhile: nothing of this enrolment stays. */
+static void alias_taken_at_the_same_time(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g[2] = { judged_make(s), judged_make(s) };
+	uint64_t asked[2], job[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct enrol_token t;
+		struct msg_attest m = enrolling_make(s, &t, (uint8_t)(2 + i), proof);
+		struct node n = { 0 };
+
+		if (i == 1) {
+			t.ek[1] = t.ek[0];
+			t.ek_count = m.proof_count = 2;
+			m.proof[1] = m.proof[0];
+			t.ek[0].name[2] = m.proof[0].ek_name[2] = 9;
+			seal_again(s, &t, &m);
+		}
+		key_make(&n, (uint8_t)(2 + i));
+		memcpy(g[i].ak_public, n.ak_public, n.ak_public_len);
+		g[i].directive = DIRECTIVE_HOLD;
+		s->body[0] = s->last_nonce;
+		asked[i] = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+		job[i] = judging_by(s, i);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		judged(s, i, job[i], &g[i]);
+		signed_(s, job[i], DIRECTIVE_HOLD);
+		assert_reason(i == 0 ? R_OK : R_NODE_CONFLICT, heard(&s->front, asked[i], NULL));
+	}
+	assert_value(s, "2", "SELECT count(*) FROM node");
+	assert_value(s, "1", "SELECT count(*) FROM node_ek");
+	assert_value(s, "1", "SELECT count(*) FROM attestation");
+}
+
 /* ---- the database says no -------------------------------------------------------------------------------- */
 
 /*
@@ -357,6 +393,7 @@ int main(void)
 		SCENE(banks_are_proved_again),
 		SCENE(known_key_with_another_ak),
 		SCENE(enrolled_at_the_same_time),
+		SCENE(alias_taken_at_the_same_time),
 		SCENE(undoing_fails),
 		SCENE(one_of_a_turn_fails),
 	};
