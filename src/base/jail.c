@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/jail_filter.h"
+#include "base/jail_landlock.h"
 #include "base/log.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -125,16 +126,26 @@ static enum reason failed(const struct jail *j, const char *step)
 	return log_reason_errno(R_INTERNAL_JAIL, "%s: %s", jail_profile_name(j->profile), step);
 }
 
+bool jail_has_landlock(void)
+{
+	return jail_landlock_version() > 0;
+}
+
 enum reason jail_enter(const struct jail *j)
 {
+	_cleanup_fd_ int landlock = -1;
+
 	if ((unsigned int)j->profile >= JAIL_PROFILE_MAX) {
 		errno = EINVAL;
 		return failed(j, "profile");
 	}
 #ifdef __SANITIZE_ADDRESS__
-	jailed = j->profile != JAIL_SUPERVISOR;
+	jailed = 1;
 	log_debug("jail %s: with what the sanitizer needs", jail_profile_name(j->profile));
 #endif
+	/* before the root folder and the user change: what `folder` means is the caller's */
+	if (jail_landlock_make(j, jail_landlock_version(), &landlock) != R_OK)
+		return failed(j, "Landlock rules");
 	if (!set_limits(j))
 		return failed(j, "limits");
 	if (!enter_root(j->root))
@@ -146,6 +157,10 @@ enum reason jail_enter(const struct jail *j)
 		return failed(j, "not dumpable");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return failed(j, "no new privileges");
+	if (jail_landlock_enter(landlock) != R_OK)
+		return failed(j, "Landlock");
+	cleanup_fd(&landlock);
+	landlock = -1;
 	if (jail_filter_load(jail_groups(j->profile)) != R_OK)
 		return failed(j, "system call filter");
 	return R_OK;

@@ -3,10 +3,13 @@
  * The one way in which a process of any of our programs confines itself:
  * drop everything, then parse. What each profile may ask of the kernel is a
  * table in jail_profiles.c; whatever is not there ends the process (SIGSYS).
+ * What it may reach by name is Landlock's, where the kernel has it: NET and
+ * SUPERVISOR read files, LEDGER has its folder, the others have nothing.
  */
 #ifndef BOOTGATE_BASE_JAIL_H
 #define BOOTGATE_BASE_JAIL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -26,7 +29,8 @@ struct jail {
 	enum jail_profile profile;
 	uid_t uid;		/* 0: stays who it is, without capabilities */
 	gid_t gid;
-	const char *root;	/* becomes "/" (an empty folder); NULL: as it was */
+	const char *root;	/* becomes "/"; NULL: as it was */
+	const char *folder;	/* by Landlock, the only files it may write; NULL: none */
 	uint64_t memory;	/* most bytes of address space; 0: no limit */
 	uint32_t files;		/* most open descriptors; 0: as it was */
 };
@@ -36,6 +40,8 @@ struct jail {
  * process is neither free nor confined: log and _exit().
  */
 enum reason jail_enter(const struct jail *j) must_check;
+/* Without, `folder` is not enforced: jail_enter() goes on, the caller says so. */
+bool jail_has_landlock(void);
 const char *jail_profile_name(enum jail_profile profile);
 
 #endif

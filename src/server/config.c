@@ -26,7 +26,9 @@ static const struct field {
 	NUMBER_FIELD("server.challenge-lifetime", challenge_lifetime, 10, 3600, 120),
 	NUMBER_FIELD("server.pending-max", pending_max, 1, 1000000, 10000),
 	NUMBER_FIELD("admin.gid", admin_gid, 0, UINT32_MAX - 1, 0),
-	NUMBER_FIELD("run.uid", run_uid, 1, UINT32_MAX - 1, 65534),
+	NUMBER_FIELD("run.uid", run_uid, 1, UINT32_MAX - 1, 65521),
+	NUMBER_FIELD("ledger.uid", ledger_uid, 1, UINT32_MAX - 1, 65522),
+	NUMBER_FIELD("signer.uid", signer_uid, 1, UINT32_MAX - 1, 65523),
 	TEXT_FIELD("release.key-folder", release_key_folder),
 };
 
@@ -55,6 +57,16 @@ static enum reason set(void *ctx, const char *key, const char *value)
 	return R_CONF_UNKNOWN;
 }
 
+/* Names the key of the one that has another's user. */
+static const char *shared_user(const struct server_conf *c)
+{
+	if (c->ledger_uid == c->run_uid)
+		return "ledger.uid";
+	if (c->signer_uid == c->run_uid || c->signer_uid == c->ledger_uid)
+		return "signer.uid";
+	return NULL;
+}
+
 enum reason server_conf_read(struct bytes in, struct server_conf *ret, struct conf_error *err)
 {
 	struct conf_key keys[ARRAY_LEN(fields)];
@@ -70,6 +82,12 @@ enum reason server_conf_read(struct bytes in, struct server_conf *ret, struct co
 		*err = (struct conf_error){ .line = 0 };
 		snprintf(err->key, sizeof(err->key), "listen.tls");
 		return R_CONF_MISSING;
+	}
+	const char *shared = shared_user(&c);
+	if (shared) {
+		*err = (struct conf_error){ .line = 0 };
+		snprintf(err->key, sizeof(err->key), "%s", shared);
+		return R_CONF_VALUE;
 	}
 	*ret = c;
 	return R_OK;

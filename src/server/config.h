@@ -3,7 +3,7 @@
  * The server's folder: what stands in it, and server.conf.
  *
  *	server.conf		settings
- *	bootgate.db		database
+ *	state/			bootgate.db, the ledger's alone
  *	tls/			server.pem, server.key; ca.pem, ca.key (may leave)
  *	keys/			verdict.key, token.key
  *	ek-ca/			certificates of TPM vendors, PEM or DER
@@ -22,7 +22,10 @@ struct server_conf {
 	uint32_t challenge_lifetime;	/* seconds */
 	uint32_t pending_max;
 	uint32_t admin_gid;		/* group that may use admin.sock beside root */
-	uint32_t run_uid;		/* fronts, workers and signer, when started as root */
+	/* user and group of each, when started as root; no two are equal */
+	uint32_t run_uid;		/* fronts and workers */
+	uint32_t ledger_uid;
+	uint32_t signer_uid;
 	char release_key_folder[LIMIT_URL];	/* warned about while it can be seen */
 };
 

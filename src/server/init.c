@@ -90,7 +90,8 @@ static enum reason conf_files(const struct init_options *o, const char *release)
 {
 	_cleanup_(blob_free) struct blob text = BLOB(LIMIT_CONF), boot = BLOB(LIMIT_CONF);
 	_cleanup_free_ struct boot_conf *b = calloc(1, sizeof(*b));
-	struct server_conf c = { .workers = 2, .challenge_lifetime = 120, .pending_max = 10000, .run_uid = 65534 };
+	struct server_conf c = { .workers = 2, .challenge_lifetime = 120, .pending_max = 10000,
+				 .run_uid = 65521, .ledger_uid = 65522, .signer_uid = 65523 };
 	const char *name = o->names[0];
 	bool v6 = strchr(name, ':') != NULL;
 	char head[512];
@@ -148,7 +149,7 @@ enum reason server_init(const struct init_options *o)
 	static const struct {
 		const char *name;
 		mode_t mode;
-	} folders[] = { { "tls", 0700 }, { "keys", 0700 }, { "ek-ca", 0755 }, { "run", 0755 },
+	} folders[] = { { "tls", 0700 }, { "keys", 0700 }, { "state", 0700 }, { "ek-ca", 0755 }, { "run", 0755 },
 			{ "site", 0755 }, { "site/verdict-keys", 0755 }, { "site/release-keys", 0755 },
 			{ "site/hooks", 0755 } };
 	char release[SERVER_PATH_MAX];

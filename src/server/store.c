@@ -27,6 +27,8 @@ enum reason store_open(const char *path, struct store **ret)
 	    db_exec(s, "PRAGMA synchronous=FULL") != R_OK ||
 	    db_exec(s, "PRAGMA foreign_keys=ON") != R_OK ||
 	    db_exec(s, "PRAGMA trusted_schema=OFF") != R_OK ||
+	    /* the ledger's jail has no folder for temporary files */
+	    db_exec(s, "PRAGMA temp_store=MEMORY") != R_OK ||
 	    db_exec(s, "PRAGMA wal_autocheckpoint=4000") != R_OK)
 		return R_STORE_OPEN;
 	TRY(store_schema(s, path));

@@ -16,7 +16,7 @@ struct store;
 #define STORE_SCHEMA 1
 
 /*
- * Opens or makes DIR/bootgate.db. R_STORE_NEWER for a newer schema; an older
+ * Opens or makes the database at `path`. R_STORE_NEWER for a newer schema; an older
  * one is migrated in one transaction, after a copy next to the file.
  */
 enum reason store_open(const char *path, struct store **ret) must_check;

@@ -140,6 +140,9 @@ enum reason supervisor_run(const char *dir, int ready_fd)
 	}
 	TRY(supervisor_lock(dir, &lock_fd));
 	TRY(supervisor_setup(&s));
+	/* From here on it opens nothing itself; its children start in this jail, too. */
+	const struct jail jail = supervisor_jail(&s, JAIL_SUPERVISOR);
+	TRY(jail_enter(&jail));
 
 	for (;;) {
 		uint64_t started = clock_boot_ms();

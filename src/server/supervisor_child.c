@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each child does, from its fork to its own main loop. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/fd.h"
@@ -20,16 +18,6 @@
 #define CA_FILE_MAX (256u << 10)
 
 const char *const part_name[PART_MAX] = { "ledger", "signer", "node front", "admin front" };
-
-static struct jail jail_of(const struct supervisor *s, enum jail_profile profile, bool own_user)
-{
-	struct jail j = { .profile = profile };
-
-	/* The ledger stays the owner of the database's files. */
-	if (own_user && geteuid() == 0)
-		j.uid = j.gid = s->conf.run_uid;
-	return j;
-}
 
 /*
  * A child has the supervisor's memory. What it must not know is wiped before
@@ -58,7 +46,7 @@ static _Noreturn void leave(const char *name, enum reason r)
 static enum reason run_ledger(struct supervisor *s, const int fd[4])
 {
 	char database[SERVER_PATH_MAX];
-	struct jail jail = jail_of(s, JAIL_LEDGER, false);
+	struct jail jail = supervisor_jail(s, JAIL_LEDGER);
 	struct ledger_config c = { .database = database, .front = fd[0], .admin = fd[1], .signer = fd[2],
 				   .supervisor = fd[3], .workers = s->conf.workers,
 				   .challenge_lifetime = s->conf.challenge_lifetime,
@@ -67,11 +55,7 @@ static enum reason run_ledger(struct supervisor *s, const int fd[4])
 	if (s->token_key.n != sizeof(c.token_key))
 		return R_SITE_KEYS;
 	memcpy(c.token_key, s->token_key.p, sizeof(c.token_key));
-	TRY(server_path(s->dir, "bootgate.db", database));
-	/* Evidence and audit are nobody's business but ours. */
-	umask(0077);
-	if (chmod(database, 0600) != 0 && errno != ENOENT)
-		return log_reason_errno(R_FILE, "%s", database);
+	TRY(server_path(jail.root ? "" : s->state, "bootgate.db", database));
 	TRY(jail_enter(&jail));
 	return ledger_run(&c);
 }
@@ -81,7 +65,7 @@ static enum reason run_signer(struct supervisor *s, const int fd[2])
 	_cleanup_(private_key_free) struct private_key *key = NULL;
 	_cleanup_(blob_free) struct blob pem = BLOB(8192);
 	char path[SERVER_PATH_MAX];
-	struct jail jail = jail_of(s, JAIL_SIGNER, true);
+	struct jail jail = supervisor_jail(s, JAIL_SIGNER);
 
 	TRY(server_path(s->dir, "keys/verdict.key", path));
 	TRY(fd_read_file(path, &pem));
@@ -94,7 +78,7 @@ static enum reason run_signer(struct supervisor *s, const int fd[2])
 static enum reason run_front(struct supervisor *s, enum part part, int ledger)
 {
 	_cleanup_(front_free) struct front *f = NULL;
-	struct jail jail = jail_of(s, JAIL_FRONT, true);
+	struct jail jail = supervisor_jail(s, JAIL_FRONT);
 	struct front_config c = { .ledger = ledger, .body_bytes = FRONT_BODY_BYTES };
 
 	if (part == NODE_FRONT) {
@@ -136,7 +120,7 @@ static enum reason load_cas(const struct supervisor *s, struct cert_store *cas)
 static enum reason run_worker(struct supervisor *s, const int fd[2])
 {
 	_cleanup_(cert_store_free) struct cert_store *cas = NULL;
-	struct jail jail = jail_of(s, JAIL_WORKER, true);
+	struct jail jail = supervisor_jail(s, JAIL_WORKER);
 
 	TRY(cert_store_make(&cas));
 	TRY(load_cas(s, cas));

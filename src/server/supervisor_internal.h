@@ -2,15 +2,16 @@
 /*
  * Inside of the supervisor: supervisor.c is the main loop, and the others
  * have a subject each: supervisor_setup.c what is done once before it,
- * supervisor_start.c how processes are started and stopped, and
+ * supervisor_start.c how processes are started and stopped,
  * supervisor_child.c what each of them does from its fork to its own main
- * loop. Nothing outside supervisor*.c sees this.
+ * loop, and supervisor_jail.c who it is by then.
  */
 #ifndef BOOTGATE_SERVER_SUPERVISOR_INTERNAL_H
 #define BOOTGATE_SERVER_SUPERVISOR_INTERNAL_H
 
 #include "base/bytes.h"
 #include "base/ipc.h"
+#include "base/jail.h"
 #include "base/proc.h"
 #include "server/config.h"
 #include "server/ledger.h"
@@ -21,6 +22,7 @@ extern const char *const part_name[PART_MAX];
 
 struct supervisor {
 	const char *dir;
+	char state[SERVER_PATH_MAX];	/* the ledger's folder */
 	struct server_conf conf;
 	struct blob tls_key, tls_certificate, token_key;
 	int listen_tls, listen_plain, listen_admin;
@@ -34,7 +36,7 @@ struct supervisor {
 	} worker[LEDGER_WORKERS_MAX];
 };
 
-/* Settings, keys, sockets and signals. */
+/* Settings, keys, sockets, signals; the ledger's folder is given to it. */
 enum reason supervisor_setup(struct supervisor *s) must_check;
 /* One server a folder; the lock goes with the process. */
 enum reason supervisor_lock(const char *dir, int *ret) must_check;
@@ -42,6 +44,9 @@ enum reason supervisor_lock(const char *dir, int *ret) must_check;
 enum reason start_all(struct supervisor *s) must_check;
 enum reason start_worker(struct supervisor *s, unsigned index) must_check;
 void stop_all(struct supervisor *s);
+
+/* How a process confines itself; as root, the ledger's folder becomes its "/". */
+struct jail supervisor_jail(const struct supervisor *s, enum jail_profile profile);
 
 /*
  * In the child: its whole life. The descriptors are those that start_all()

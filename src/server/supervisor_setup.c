@@ -75,6 +75,46 @@ static enum reason open_sockets(struct supervisor *s)
 	return listen_unix(path, s->conf.admin_gid, &s->listen_admin);
 }
 
+/*
+ * The user that owned it could have put a link here, to have another file
+ * given to it: what is not plain and in one place only is refused.
+ */
+static enum reason give_file(const char *path, uint32_t uid)
+{
+	struct stat st;
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return R_OK;
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return log_reason_errno(R_FILE, "%s", path);
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return log_reason(R_FILE, "%s is not a plain file", path);
+	if (fchmod(fd, 0600) != 0 || (geteuid() == 0 && fchown(fd, uid, uid) != 0))
+		return log_reason_errno(R_FILE, "%s", path);
+	return R_OK;
+}
+
+/* The folder is the ledger's, also where a backup was put back by somebody else. */
+static enum reason give_state(struct supervisor *s)
+{
+	static const char *const name[] = { "bootgate.db", "bootgate.db-wal", "bootgate.db-shm" };
+	const uint32_t uid = s->conf.ledger_uid;
+	char path[SERVER_PATH_MAX];
+
+	/* Evidence and audit are nobody's business but ours. */
+	umask(0077);
+	TRY(server_path(s->dir, "state", s->state));
+	_cleanup_fd_ int fd = open(s->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fchmod(fd, 0700) != 0 || (geteuid() == 0 && fchown(fd, uid, uid) != 0))
+		return log_reason_errno(R_FILE, "%s", s->state);
+	for (size_t i = 0; i < ARRAY_LEN(name); i++) {
+		TRY(server_path(s->state, name[i], path));
+		TRY(give_file(path, uid));
+	}
+	return R_OK;
+}
+
 static enum reason block_signals(int *ret)
 {
 	sigset_t set;
@@ -98,13 +138,27 @@ static void warn_release_key(const struct supervisor *s)
 			 s->conf.release_key_folder);
 }
 
+static void warn_landlock(void)
+{
+	if (jail_has_landlock())
+		return;
+	if (geteuid() == 0)
+		log_line(LEVEL_INFO, "this kernel has no Landlock: users and call filters alone part the processes");
+	else
+		log_line(LEVEL_WARN,
+			 "this kernel has no Landlock: a ledger that is taken over could read keys/; start as root, "
+			 "or on a kernel with Landlock");
+}
+
 enum reason supervisor_setup(struct supervisor *s)
 {
 	TRY(read_conf(s));
 	TRY(read_keys(s));
+	TRY(give_state(s));
 	TRY(open_sockets(s));
 	TRY(block_signals(&s->signals));
 	TRY(crypto_init());
 	warn_release_key(s);
+	warn_landlock();
 	return R_OK;
 }

@@ -173,10 +173,12 @@ class Hostile(kit.PathCase):
         self.assertEqual(having, 2, "supervisor and ledger")
 
     def test_database_is_private(self):
-        for name in os.listdir(self.control.dir):
-            if name.startswith("bootgate.db"):
-                mode = os.stat(os.path.join(self.control.dir, name)).st_mode
-                self.assertEqual(mode & 0o777, 0o600, name)
+        folder = os.path.join(self.control.dir, "state")
+        self.assertEqual(os.stat(folder).st_mode & 0o777, 0o700)
+        names = os.listdir(folder)
+        self.assertIn("bootgate.db", names)
+        for name in names:
+            self.assertEqual(os.stat(os.path.join(folder, name)).st_mode & 0o777, 0o600, name)
 
     def test_hung_workers_are_replaced(self):
         workers = sorted(kit.children(self.control.child.pid))[4:]
