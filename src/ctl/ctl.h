@@ -15,6 +15,9 @@ int ctl_log_replay(int argc, char **argv);
 /* quote.c: verifies a quote, offline on files */
 int ctl_quote_verify(int argc, char **argv);
 
+/* cvm.c: verifies evidence of CVMs and GPUs, offline on files */
+int ctl_cvm_verify(int argc, char **argv);
+
 /* node.c, ref.c, image.c, explain.c, site.c, verdict.c, audit.c, policy.c, ek.c, server.c */
 int ctl_node_list(int argc, char **argv);
 int ctl_node_show(int argc, char **argv);

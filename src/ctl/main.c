@@ -35,6 +35,7 @@ static const struct {
 	{ "log", "show", ctl_log_show, "an event log, one event a line (offline)" },
 	{ "log", "replay", ctl_log_replay, "register values that a log leads to (offline)" },
 	{ "quote", "verify", ctl_quote_verify, "check a TPM quote (offline)" },
+	{ "cvm", "verify", ctl_cvm_verify, "check evidence of a CVM, GPU or switch (offline)" },
 	{ "verdict", "show", ctl_verdict_show, "what a verdict says" },
 	{ "manifest", "show", ctl_manifest_show, "what a manifest says (offline)" },
 	{ "policy", "show", ctl_policy_show, "the policy in force" },
