@@ -21,8 +21,8 @@ CPPFLAGS_ALL := -Isrc -D_GNU_SOURCE -DBOOTGATE_VERSION='"$(VERSION)"'
 CFLAGS_ALL := -std=gnu11 -g $(WARN) -fno-strict-aliasing -fno-common \
 	-ffile-prefix-map=$(CURDIR)=. -fstack-protector-strong
 
-# gate: the product. test: the same for tests, with the swtpm TCTI and the
-# hooks of BOOTGATE_TEST. server: glibc, hardened. asan: everything that
+# gate: the product. test: the same for tests, with the hooks of
+# BOOTGATE_TEST. server: glibc, hardened. asan: everything that
 # runs natively in tests. Headers that have no native library (curl, tss2)
 # are taken from the static ones, so that every layer compiles everywhere.
 MUSL_FLAGS := -Os -fPIE -ffunction-sections -fdata-sections \
@@ -82,13 +82,13 @@ $(BUILD)/bin/bootgate: $(call objects,gate,$(LAYERS_gate)) | $(DEPS_READY)
 		-Wl,--start-group $(DEPS_LIBS) -Wl,--end-group
 	$(Q)strip -o $@ $@.full
 
-# Linked with the TCTI for swtpm and with the hooks that tests use.
+# With the hooks that tests use; the way to swtpm is one of them.
 $(BUILD)/test/bootgate: $(call objects,test,$(LAYERS_gate)) | $(DEPS_READY)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(MUSL_CC) $(GATE_LDFLAGS) -o $@ $(filter %.o,$^) \
-		-L$(DEPS)/musl-test/lib -L$(DEPS)/musl/lib \
-		-Wl,--start-group $(DEPS_LIBS) -ltss2-tcti-swtpm -Wl,--end-group
+		-L$(DEPS)/musl/lib \
+		-Wl,--start-group $(DEPS_LIBS) -Wl,--end-group
 
 # Server and operator's command.
 SERVER := $(if $(wildcard src/server/main.c),$(BUILD)/bin/bootgated)
