@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a new server to a booted node, and the next boot without enrolment."""
 
+import contextlib
+import sqlite3
 import unittest
 
 import kit
@@ -28,6 +30,25 @@ class Admit(kit.PathCase):
         node = self.ready()
         node.command_line = "gate.efi"
         self.assert_booted(node.boot(log=kit.with_options(node.firmware_log, "gate.efi")))
+
+    def test_other_firmware_of_the_tpm(self):
+        """The record is of another firmware: the banks are proved once more, unasked."""
+        node = self.ready()
+        self.control.stop()
+        with contextlib.closing(sqlite3.connect(self.control.database)) as db, db:
+            (firmware,), = db.execute("SELECT firmware FROM node")
+            db.execute("UPDATE node SET firmware = firmware - 1")
+        self.control.start()
+        boot = node.boot()
+        self.assert_booted(boot)
+        self.assertEqual(boot.waited(), ["tpm.firmware-changed"])
+        self.assertEqual(boot.steps().count("enrol"), 1)
+        with contextlib.closing(sqlite3.connect(self.control.database)) as db:
+            self.assertEqual(list(db.execute("SELECT firmware, ask_enrol FROM node")),
+                             [(firmware, 0)])
+        boot = node.boot()
+        self.assert_booted(boot)
+        self.assertNotIn("enrol", boot.steps())
 
     def test_held_until_approved(self):
         self.ready()

@@ -79,6 +79,10 @@ class Control:
         self.socket = os.path.join(self.dir, "run", "admin.sock")
 
     @property
+    def database(self):
+        return os.path.join(self.dir, "bootgate.db")
+
+    @property
     def site(self):
         return os.path.join(self.dir, "site")
 
