@@ -79,7 +79,8 @@ struct verdict_context {
 	bool has_manifest;		/* taken only with admit and update */
 	uint8_t manifest_digest[SHA256_LEN];
 	uint32_t lifetime;		/* 0: the policy's */
-	uint32_t retry_after;
+	uint32_t retry_after;		/* of a refusal: refused_after */
+	uint32_t refused_after;
 	const char *node, *basis;
 	uint64_t now;
 };

@@ -100,7 +100,7 @@ enum reason verdict_build(const struct verdict_context *x, struct verdict *ret)
 		memcpy(ret->manifest_digest, x->manifest_digest, SHA256_LEN);
 	}
 	ret->lifetime = x->lifetime ? x->lifetime : x->policy->lifetime;
-	ret->retry_after = x->retry_after;
+	ret->retry_after = ret->directive == DIRECTIVE_REFUSE ? x->refused_after : x->retry_after;
 	ret->status = a->status;
 	ret->submod_count = a->submod_count;
 	memcpy(ret->submod, a->submod, sizeof ret->submod);

@@ -47,7 +47,7 @@ struct boot_conf {
 	uint32_t net_carrier_timeout;	/* seconds */
 	char console_device[64];	/* one more console, "" for none */
 	enum fail_action fail_refused, fail_broken;
-	uint32_t fail_delay;		/* seconds, first reboot delay */
+	uint32_t fail_delay;		/* seconds before a reset, at least */
 	char contact_text[200];
 	uint32_t release_threshold;
 	size_t floor_count;

@@ -21,3 +21,10 @@ uint64_t backoff_next(struct backoff *b, uint32_t retry_after, uint32_t random)
 	}
 	return most / 2 + random % (most / 2 + 1);
 }
+
+uint32_t backoff_reset(uint32_t own, uint32_t asked)
+{
+	uint32_t most = asked < RETRY_AFTER_MOST ? asked : RETRY_AFTER_MOST;
+
+	return own > most ? own : most;
+}

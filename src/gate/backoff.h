@@ -19,4 +19,10 @@ struct backoff {
  */
 uint64_t backoff_next(struct backoff *b, uint32_t retry_after, uint32_t random);
 
+/*
+ * Seconds before a reset: the site's own number, or what the server asks for
+ * where that is more, up to a day.
+ */
+uint32_t backoff_reset(uint32_t own, uint32_t asked);
+
 #endif

@@ -73,15 +73,19 @@ static void report(struct gate *g, enum reason r)
 
 static void finish(struct gate *g, enum reason r)
 {
+	const struct verdict *v = &g->attempt.verdict;
 	bool broken = reason_class(r) == REASON_BROKEN || reason_class(r) == REASON_USAGE;
 	enum fail_action action = FAIL_REBOOT;
-	uint64_t delay = DELAY_DEFAULT_S;
+	uint32_t delay = DELAY_DEFAULT_S;
 	const char *next = "reboot";
 
 	if (g->configured) {
 		action = broken ? g->config.boot.fail_broken : g->config.boot.fail_refused;
 		delay = g->config.boot.fail_delay;
 	}
+	/* the server knows how often it was refused before; this boot does not */
+	if (g->judged && v->directive == DIRECTIVE_REFUSE)
+		delay = backoff_reset(delay, v->retry_after);
 	/* a decision without its boot: there is no waiting in this state */
 	if (g->decided && action == FAIL_WAIT)
 		action = FAIL_REBOOT;
@@ -90,7 +94,7 @@ static void finish(struct gate *g, enum reason r)
 	if (action == FAIL_WAIT)
 		next = "waits for an operator";
 	gate_wait(g, broken ? "broken" : "refused", r, next,
-		  action == FAIL_WAIT ? UINT64_MAX : delay * 1000);
+		  action == FAIL_WAIT ? UINT64_MAX : (uint64_t)delay * 1000);
 	tpm_close(&g->tpm);
 	console_close(&g->console);
 	gate_reboot(action == FAIL_POWEROFF ? LINUX_REBOOT_CMD_POWER_OFF :

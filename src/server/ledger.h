@@ -23,6 +23,7 @@
 #define JOB_DEADLINE_MS 60000u		/* for a worker to take it */
 #define JOB_RUN_MS 30000u		/* for worker and signer to be done with it */
 #define HOLD_RETRY 15u			/* seconds until a held node asks again */
+#define REFUSED_DOUBLINGS 8u		/* 15 s .. 64 min between refused boots */
 #define BUSY_RETRY 2u
 
 struct ledger_config {

@@ -60,6 +60,20 @@ static void node_text(const struct node *n, char ret[VERDICT_TEXT_MAX])
 		snprintf(ret, VERDICT_TEXT_MAX, "%s", id);
 }
 
+/*
+ * A gate that boots again remembers nothing. So the record makes the pauses
+ * grow: a machine that is refused for ever must not boot for ever in between.
+ */
+static enum reason refused_after(struct ledger *l, const struct node *n, uint32_t *ret)
+{
+	unsigned count = 0;
+
+	if (n->verdicts > 0 && n->last_directive == DIRECTIVE_REFUSE)
+		TRY(store_refused_in_a_row(l->store, n->id, REFUSED_DOUBLINGS, &count));
+	*ret = HOLD_RETRY << count;
+	return R_OK;
+}
+
 static enum reason session_fill(struct ledger *l, struct job *j)
 {
 	struct msg_session *s = &j->s;
@@ -75,6 +89,7 @@ static enum reason session_fill(struct ledger *l, struct job *j)
 	memcpy(s->manifest_digest, a.manifest, SHA256_LEN);
 	s->lifetime = l->policy_values.lifetime;
 	s->retry_after = HOLD_RETRY;
+	TRY(refused_after(l, &j->node, &s->refused_after));
 	node_text(&j->node, s->node);
 	snprintf(s->basis, sizeof(s->basis), "%s", j->node.basis);
 	s->now = (uint64_t)ledger_now();

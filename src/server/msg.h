@@ -167,7 +167,9 @@ struct msg_session {
 	char allowed_detail[VERDICT_TEXT_MAX];
 	bool has_manifest;
 	uint8_t manifest_digest[SHA256_LEN];
-	uint32_t lifetime, retry_after;
+	uint32_t lifetime;
+	uint32_t retry_after;		/* seconds, of a hold */
+	uint32_t refused_after;		/* seconds, of a refusal: more with each in a row */
 	char node[VERDICT_TEXT_MAX];
 	char basis[VERDICT_TEXT_MAX];
 	uint64_t now;

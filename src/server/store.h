@@ -115,6 +115,9 @@ enum reason store_attestation_by_verdict(struct store *s, const uint8_t digest[S
 enum reason store_attestation_of_node(struct store *s, const uint8_t node_id[SHA256_LEN], unsigned n, struct attestation *ret) must_check;
 /* The newest by a gate, whatever the host has asked for since. */
 enum reason store_attestation_of_boot(struct store *s, const uint8_t node_id[SHA256_LEN], struct attestation *ret) must_check;
+/* How many of the newest by a gate were refused, up to the first that was not; at most `most`. */
+enum reason store_refused_in_a_row(struct store *s, const uint8_t node_id[SHA256_LEN], unsigned most,
+				   unsigned *ret) must_check;
 enum reason store_evidence(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret) must_check;
 enum reason store_receipt_add(struct store *s, const uint8_t verdict_digest[SHA256_LEN],
 			      int64_t time,

@@ -145,6 +145,26 @@ enum reason store_attestation_of_boot(struct store *s, const uint8_t node_id[SHA
 	return attestation_of(s, st, ret);
 }
 
+enum reason store_refused_in_a_row(struct store *s, const uint8_t node_id[SHA256_LEN], unsigned most,
+				   unsigned *ret)
+{
+	_statement_ st = NULL;
+	unsigned count = 0;
+	enum reason r;
+
+	TRY(db_get(s, "SELECT directive FROM attestation WHERE node = ? AND stage = ?"
+		      " ORDER BY number DESC LIMIT ?", &st));
+	db_bytes(st, 1, bytes_of(node_id, SHA256_LEN));
+	db_int(st, 2, STAGE_GATE);
+	db_int(st, 3, most);
+	while ((r = db_row(s, st)) == R_OK && sqlite3_column_int(st, 0) == DIRECTIVE_REFUSE)
+		count++;
+	if (r != R_OK && r != R_STORE_NOT_FOUND)
+		return r;
+	*ret = count;
+	return R_OK;
+}
+
 enum reason store_evidence(struct store *s, const uint8_t digest[SHA256_LEN], struct blob *ret)
 {
 	_statement_ st = NULL;

@@ -67,6 +67,7 @@ static enum reason report(struct worker_state *w, uint64_t id, const struct msg_
 		.has_manifest = s->has_manifest,
 		.lifetime = s->lifetime,
 		.retry_after = s->retry_after,
+		.refused_after = s->refused_after,
 		.node = s->node,
 		.basis = s->basis,
 		.now = s->now,

@@ -36,6 +36,16 @@ class Verdict(gate_case.GateCase):
         self.assertTrue(run.has("differs: policy.fact bios.version"), run.text)
         self.capped("policy.variant")
 
+    def test_refuse_names_a_longer_delay(self):
+        """The site says one second; the server knows that it was not the first time."""
+        self.server.directive = srv.REFUSE
+        for seconds, shown in ((0, 1), (100, 2)):  # as --hurry 50 has it
+            self.tpm.restart()
+            self.server.retry_after = seconds
+            run = self.gate()
+            self.refused(run, "verdict.refused")
+            self.assertTrue(run.has(f"next: reboot in {shown} s"), run.text)
+
     def test_reason_of_a_newer_server(self):
         self.server.directive = srv.REFUSE
         self.server.reasons = [["future.reason", "something"]]

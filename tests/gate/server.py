@@ -176,6 +176,7 @@ class Server:
         self.purpose = HOST
         self.enrol = False
         self.lifetime = 600
+        self.retry_after = 0
         self.reasons = []
         self.parameters = {}
         self.cmdline = "console=ttyS0 quiet"
@@ -321,7 +322,7 @@ class Server:
              266: {"tpm": {1000: 2, 1001: {0: 2}}, "gate": {1000: 2}}, 1000: 2,
              1003: "default 1 abc", 1004: {0: "test", 1: "test"},
              -70001: 0, -70002: self.ak_name, -70003: sha(body), -70004: self.directive,
-             -70006: self.lifetime, -70007: self.reasons, -70008: 0,
+             -70006: self.lifetime, -70007: self.reasons, -70008: self.retry_after,
              -70009: self.parameters, -70010: "node-7 (3f2a)", -70011: "operator"}
         if self.directive in (ADMIT, UPDATE):
             v[-70005] = sha(self.signed_manifest)

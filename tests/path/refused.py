@@ -3,6 +3,7 @@
 """What must not boot, and the one reason for it on both sides."""
 
 import os
+import re
 import signal
 import unittest
 
@@ -96,6 +97,23 @@ class Refused(kit.PathCase):
         self.assert_refused(self.node.boot(log=self.rewrite(change)), "tpm.register-used")
 
     # -- who it is ----------------------------------------------------------------
+
+    def test_delay_grows(self):
+        """Doubled with each refused boot in a row, and forgotten after another verdict."""
+        path = os.path.join(self.control.site, "boot.conf")
+        with open(path, encoding="ascii") as f:
+            conf = f.read()
+        with open(path, "w", encoding="ascii") as f:
+            f.write(re.sub("fail.delay = .*", "fail.delay = 1", conf))
+
+        # 15, 30 and 60 s, as --hurry 10 has it
+        for row in ((2, 3, 6), (2,)):
+            self.assert_booted(self.node.boot())
+            for seconds in row:
+                boot = self.node.boot("--hurry", "10", extend=self.log,
+                                      log=kit.with_options(self.log, "other"))
+                self.refused_by_server(boot, "log.replay")
+                self.assertIn(f"bootgate: next: reboot in {seconds} s", boot.lines)
 
     def test_revoked(self):
         self.control.ctl("node", "revoke", "n1", "--reason", "sold")

@@ -31,6 +31,11 @@ static void test_backoff(void **state)
 	assert_int_equal(backoff_next(&b, 7, 0), 7000);
 	assert_in_range(backoff_next(&b, 7, UINT32_MAX), 7000, 8750);
 	assert_in_range(backoff_next(&b, UINT32_MAX, UINT32_MAX), 86400000, 108000000);
+
+	assert_int_equal(backoff_reset(60, 0), 60);
+	assert_int_equal(backoff_reset(60, 59), 60);
+	assert_int_equal(backoff_reset(60, 3840), 3840);
+	assert_int_equal(backoff_reset(60, UINT32_MAX), 86400);
 }
 
 static void test_kexec_errno(void **state)

@@ -234,6 +234,35 @@ static void test_last_boot_is_a_gates(void **state)
 	assert_memory_equal(have.nonce, a.nonce, NONCE_LEN);
 }
 
+static void test_refused_in_a_row(void **state)
+{
+	static const struct {
+		enum stage stage;
+		enum directive directive;
+		unsigned count;		/* from here back */
+	} boots[] = {
+		{ STAGE_GATE, DIRECTIVE_REFUSE, 1 }, { STAGE_GATE, DIRECTIVE_ADMIT, 0 },
+		{ STAGE_GATE, DIRECTIVE_REFUSE, 1 }, { STAGE_HOST, DIRECTIVE_ADMIT, 1 },
+		{ STAGE_GATE, DIRECTIVE_REFUSE, 2 }, { STAGE_GATE, DIRECTIVE_REFUSE, 3 },
+		{ STAGE_GATE, DIRECTIVE_REFUSE, 3 }, { STAGE_GATE, DIRECTIVE_HOLD, 0 },
+	};
+	struct fixture *f = *state;
+	uint8_t other[SHA256_LEN] = { 1 };
+	unsigned count = 9;
+
+	for (size_t i = 0; i < ARRAY_LEN(boots); i++) {
+		struct attestation a = attestation_number((uint8_t)(i + 1), 1);
+
+		a.stage = boots[i].stage;
+		a.directive = boots[i].directive;
+		assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+		assert_ok(store_refused_in_a_row(f->store, a.node_id, 3, &count));
+		assert_int_equal(count, boots[i].count);
+	}
+	assert_ok(store_refused_in_a_row(f->store, other, 3, &count));
+	assert_int_equal(count, 0);
+}
+
 static void test_savepoint_undoes_one_request_only(void **state)
 {
 	struct fixture *f = *state;
@@ -560,6 +589,7 @@ int main(void)
 		STORE_TEST(test_nonce_is_used_once),
 		STORE_TEST(test_receipt_is_kept_once),
 		STORE_TEST(test_last_boot_is_a_gates),
+		STORE_TEST(test_refused_in_a_row),
 		STORE_TEST(test_savepoint_undoes_one_request_only),
 		STORE_TEST(test_newer_schema_is_refused),
 		STORE_TEST(test_migration_keeps_the_rows),

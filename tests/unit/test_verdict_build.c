@@ -80,6 +80,7 @@ static void test_not_allowed(void **state)
 	x.allowed_reason = R_NODE_PENDING;
 	x.allowed_detail = "waits for\napproval";
 	x.retry_after = 15;
+	x.refused_after = 240;
 	build();
 	assert_int_equal(v->directive, DIRECTIVE_HOLD);
 	assert_false(v->has_manifest);
@@ -98,8 +99,11 @@ static void test_refused(void **state)
 	/* node state cannot make a refusal better */
 	x.allowed = DIRECTIVE_HOLD;
 	x.allowed_reason = R_NODE_PENDING;
+	x.retry_after = 15;
+	x.refused_after = 240;
 	build();
 	assert_int_equal(v->directive, DIRECTIVE_REFUSE);
+	assert_int_equal(v->retry_after, 240);
 	assert_int_equal(v->status, EAR_CONTRAINDICATED);
 	assert_false(v->has_manifest);
 	/* what decided comes first */
