@@ -309,6 +309,19 @@ class Script(gate_case.GateCase):
                               "NET_CARRIER_TIMEOUT=7"}, env)
         self.assertFalse([x for x in env if "TEST" in x or "HOME" in x])
 
+    def test_up_last(self):
+        """Key, facts and registers do not wait for the network."""
+        proxy = swtpm.Proxy(self.tpm)
+        self.addCleanup(proxy.close)
+        self.script(f"""for i in $(seq 400); do
+    grep -q "^< CreatePrimary" {proxy.tap} &&
+        [ $(grep -c "^< PCR_Extend" {proxy.tap}) -ge 20 ] && exit 0
+    sleep 0.05
+done
+exit 1
+""")
+        self.admitted(self.gate("--tpm", proxy.where))
+
     def later(self, line, reason):
         mark = self.path("mark")
         self.script(f"[ -e {mark} ] && exit 0\n>{mark}\necho '{line}'\nexit 75\n")
