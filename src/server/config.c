@@ -25,6 +25,7 @@ static const struct field {
 	NUMBER_FIELD("server.workers", workers, 1, 16, 2),
 	NUMBER_FIELD("server.challenge-lifetime", challenge_lifetime, 10, 3600, 120),
 	NUMBER_FIELD("server.pending-max", pending_max, 1, 1000000, 10000),
+	NUMBER_FIELD("server.connections-per-address", per_address, 1, 4096, 64),
 	NUMBER_FIELD("admin.gid", admin_gid, 0, UINT32_MAX - 1, 0),
 	NUMBER_FIELD("run.uid", run_uid, 1, UINT32_MAX - 1, 65521),
 	NUMBER_FIELD("ledger.uid", ledger_uid, 1, UINT32_MAX - 1, 65522),
@@ -67,16 +68,22 @@ static const char *shared_user(const struct server_conf *c)
 	return NULL;
 }
 
+void server_conf_default(struct server_conf *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (fields[i].kind == NUMBER)
+			memcpy((char *)ret + fields[i].at, &fields[i].fallback, sizeof(uint32_t));
+}
+
 enum reason server_conf_read(struct bytes in, struct server_conf *ret, struct conf_error *err)
 {
 	struct conf_key keys[ARRAY_LEN(fields)];
-	struct server_conf c = { .release_key_folder = "" };
+	struct server_conf c;
 
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+	server_conf_default(&c);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		keys[i] = (struct conf_key){ fields[i].key, false, set };
-		if (fields[i].kind == NUMBER)
-			memcpy((char *)&c + fields[i].at, &fields[i].fallback, sizeof(uint32_t));
-	}
 	TRY(conf_read(in, keys, ARRAY_LEN(keys), &c, err));
 	if (!c.listen_tls[0] && !c.listen_plain[0]) {
 		*err = (struct conf_error){ .line = 0 };

@@ -21,6 +21,7 @@ struct server_conf {
 	uint32_t workers;
 	uint32_t challenge_lifetime;	/* seconds */
 	uint32_t pending_max;
+	uint32_t per_address;		/* connections of one address at listen.tls */
 	uint32_t admin_gid;		/* group that may use admin.sock beside root */
 	/* user and group of each, when started as root; no two are equal */
 	uint32_t run_uid;		/* fronts and workers */
@@ -29,6 +30,8 @@ struct server_conf {
 	char release_key_folder[LIMIT_URL];	/* warned about while it can be seen */
 };
 
+/* Numbers as they are where the file does not say; no sockets. */
+void server_conf_default(struct server_conf *ret);
 enum reason server_conf_read(struct bytes in, struct server_conf *ret, struct conf_error *err) must_check;
 enum reason server_conf_write(const struct server_conf *c, struct blob *ret) must_check;
 

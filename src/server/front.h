@@ -12,7 +12,7 @@
 
 #define FRONT_PENDING_MAX 512u		/* requests at the ledger at once */
 #define FRONT_CONNECTIONS 4096u
-#define FRONT_IDLE_S 30u		/* a peer that sends nothing is cut off */
+#define FRONT_IDLE_S 30u		/* for the head of a request, handshake included */
 #define FRONT_BODY_MS 60000u		/* for all of a body, however busily it trickles */
 #define FRONT_BODY_BYTES ((size_t)512 << 20)	/* front_config.body_bytes of a server */
 #define FRONT_ANSWER_MS 75000u		/* longer than the ledger's own deadline */
@@ -48,6 +48,7 @@ struct front_app {
 struct front_socket {
 	int fd;				/* listening; taken over */
 	const char *tls_key, *tls_certificate;	/* PEM; both NULL: no TLS */
+	uint32_t per_address;		/* connections of one address at once, 0: any number */
 };
 
 struct front_config {

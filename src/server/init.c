@@ -90,13 +90,13 @@ static enum reason conf_files(const struct init_options *o, const char *release)
 {
 	_cleanup_(blob_free) struct blob text = BLOB(LIMIT_CONF), boot = BLOB(LIMIT_CONF);
 	_cleanup_free_ struct boot_conf *b = calloc(1, sizeof(*b));
-	struct server_conf c = { .workers = 2, .challenge_lifetime = 120, .pending_max = 10000,
-				 .run_uid = 65521, .ledger_uid = 65522, .signer_uid = 65523 };
+	struct server_conf c;
 	const char *name = o->names[0];
 	bool v6 = strchr(name, ':') != NULL;
 	char head[512];
 	struct conf_error err;
 
+	server_conf_default(&c);
 	if (!b)
 		return R_INTERNAL_MEMORY;
 	/* Reading two lines gives every default. */

@@ -85,12 +85,14 @@ static enum reason run_front(struct supervisor *s, enum part part, int ledger)
 		c.app = &front_node_app;
 		if (s->listen_tls >= 0)
 			c.socket[c.socket_count++] = (struct front_socket){ s->listen_tls, (char *)s->tls_key.p,
-									    (char *)s->tls_certificate.p };
+									    (char *)s->tls_certificate.p,
+									    s->conf.per_address };
+		/* All that comes through the proxy has the proxy's address. */
 		if (s->listen_plain >= 0)
-			c.socket[c.socket_count++] = (struct front_socket){ s->listen_plain, NULL, NULL };
+			c.socket[c.socket_count++] = (struct front_socket){ .fd = s->listen_plain };
 	} else {
 		c.app = &front_admin_app;
-		c.socket[c.socket_count++] = (struct front_socket){ s->listen_admin, NULL, NULL };
+		c.socket[c.socket_count++] = (struct front_socket){ .fd = s->listen_admin };
 	}
 	TRY(front_open(&c, &f));
 	TRY(jail_enter(&jail));
