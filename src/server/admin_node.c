@@ -116,6 +116,8 @@ static enum reason node_change(struct call *c, enum node_state to)
 	n.state = to;
 	if (to == NODE_ENROLLED) {
 		n.approved = ledger_now();
+		/* Also the answer to counters that fell; banks stay as they were proved. */
+		n.clock.clock = n.clock.reset_count = n.clock.restart_count = 0;
 		snprintf(n.basis, sizeof(n.basis), "operator %s", c->m->actor);
 		if (c->m->arg[1][0]) {
 			if (!text_printable(bytes_str(c->m->arg[1])) || strlen(c->m->arg[1]) >= sizeof(n.label))

@@ -250,6 +250,22 @@ static enum reason still_true(struct ledger *l, struct job *j)
 	return R_OK;
 }
 
+/*
+ * Counters that fell are an operator's business: the record keeps what it
+ * had, so that the finding stays until one approves the node again.
+ */
+static bool went_back(const struct clock_record *was, const struct msg_judged *facts)
+{
+	const struct clock_record *now = &facts->clock;
+
+	if (!was->known || now->reset_count > was->reset_count)
+		return false;
+	if (now->reset_count < was->reset_count || now->restart_count < was->restart_count)
+		return true;
+	return now->restart_count == was->restart_count && now->clock < was->clock &&
+	       facts->directive != DIRECTIVE_ADMIT;
+}
+
 static enum reason node_record(struct ledger *l, struct job *j)
 {
 	struct node *n = &j->node;
@@ -260,7 +276,7 @@ static enum reason node_record(struct ledger *l, struct job *j)
 		       (n->ask_enrol || (n->clock.known && c->firmware_version != n->clock.firmware_version));
 	if (j->s.banks_proved)
 		n->implemented = j->implemented;
-	if (c->known)
+	if (c->known && !went_back(&n->clock, &j->facts))
 		n->clock = *c;
 	n->seen = ledger_now();
 	n->verdicts++;

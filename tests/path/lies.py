@@ -96,6 +96,21 @@ class Lies(softnode.SoftCase):
             return cbor.dumps([cbor.dumps(changed), quote, signature])
         self.refused("quote.nonce", old, "wire")
 
+    def test_counters_that_fell(self):
+        """A cleared TPM: held until an operator says that this is all right."""
+        n = self.node
+        n.resets = 7
+        self.assertEqual(n.boot(), ADMIT)
+        for _ in range(3):
+            n.resets = 2
+            self.assertEqual(n.boot(), HOLD)
+            self.assertEqual(n.said[-70007][0][0], "quote.clock")
+        self.control.ctl("node", "approve", n.label, "--reason", "TPM cleared in repair")
+        n.resets = 2
+        self.assertEqual(n.boot(), ADMIT)
+        n.resets = 1
+        self.assertEqual(n.boot(), HOLD)
+
     # -- what was quoted
 
     def test_selection(self):
