@@ -4,6 +4,7 @@ are made of Python. Its logs and registers are those of a recorded boot, so
 the server judges it as it judges that machine; what it signs is its own and
 fresh. Cheap enough for a thousand of them, and every step can be spoiled."""
 
+import datetime
 import hashlib
 import hmac
 import http.client
@@ -13,6 +14,7 @@ import struct
 import time
 import unittest
 
+from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
@@ -89,6 +91,44 @@ class Key:
         return Reader(aes.update(identity)).sized()
 
 
+class Vendor:
+    """A maker of TPMs: its CA, and certificates for endorsement keys."""
+
+    def __init__(self):
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Soft TPM CA")])
+        self.certificate = self.sign(self.name, self.key.public_key(), (
+            (x509.BasicConstraints(True, 0), True), (usage(key_cert_sign=True), True)))
+
+    def sign(self, subject, key, extensions):
+        start = datetime.datetime(2020, 1, 1)
+        builder = (x509.CertificateBuilder().subject_name(subject).issuer_name(self.name).public_key(key)
+                   .serial_number(x509.random_serial_number()).not_valid_before(start)
+                   .not_valid_after(start + datetime.timedelta(36500)))
+        for extension, critical in extensions:
+            builder = builder.add_extension(extension, critical)
+        return builder.sign(self.key, hashes.SHA256())
+
+    def endorse(self, ek):
+        tpm = x509.DirectoryName(x509.Name([
+            x509.NameAttribute(x509.ObjectIdentifier(f"2.23.133.2.{i}"), text)
+            for i, text in ((1, "id:534F4654"), (2, "soft"), (3, "id:00010000"))]))
+        return self.sign(x509.Name([]), ek.key.public_key(), (
+            (x509.SubjectAlternativeName([tpm]), True), (x509.BasicConstraints(False, None), True),
+            (usage(key_agreement=True), True),
+            (x509.ExtendedKeyUsage([x509.ObjectIdentifier("2.23.133.8.1")]), False),
+        )).public_bytes(serialization.Encoding.DER)
+
+    def pem(self):
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def usage(**bits):
+    names = ("digital_signature", "content_commitment", "key_encipherment", "data_encipherment",
+             "key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only")
+    return x509.KeyUsage(**{n: bits.get(n, False) for n in names})
+
+
 class Recorded:
     """What a real boot sent: logs, registers and report."""
 
@@ -143,6 +183,7 @@ class SoftNode:
         self.tls = ca if isinstance(ca, ssl.SSLContext) else ssl.create_default_context(cafile=ca)
         self.ek = ek or Key(EK)
         self.ak = ak or Key(AK)
+        self.certificate = b""
         self.connection = None
         self.statuses = []
         self.power_on()
@@ -220,7 +261,7 @@ class SoftNode:
         response = sha(struct.pack(">IIB", 0, 0x17A, 0) + banks)
         extra = sha(b"bootgate-banks-v1" + self.session[2] + sha(banks))
         audit = self.attest(0x8016, extra, b"\0" + sized(sha(bytes(32) + command + response)))
-        return cbor.dumps({1: 1, 2: self.session[3], 3: self.ak.public, 4: [[self.ek.public, b""]],
+        return cbor.dumps({1: 1, 2: self.session[3], 3: self.ak.public, 4: [[self.ek.public, self.certificate]],
                            5: [banks, audit, self.ak.sign(audit)], 6: b""})
 
     def enrol(self):
@@ -353,6 +394,17 @@ class SoftCase(unittest.TestCase):
 
     def soft_node(self, listed=True):
         return self.soft_nodes(1, listed)[0]
+
+    def certified_node(self):
+        """One that a vendor's CA vouches for, so that a person must approve it."""
+        vendor = Vendor()
+        with open(os.path.join(self.control.dir, "ek-ca", "soft.pem"), "wb") as f:
+            f.write(vendor.pem())
+        self.control.stop()
+        self.control.start()
+        node = self.soft_node(listed=False)
+        node.certificate = vendor.endorse(node.ek)
+        return node
 
     def twin(self, node, **keys):
         """Another machine that has some of this one's keys."""
