@@ -2,7 +2,7 @@
 #include "crypto/random.h"
 #include "unit.h"
 
-enum { NONCES = 100000, NONCE = 16 };
+enum { NONCES = 1000000, NONCE = 16 };
 
 static int compare(const void *a, const void *b)
 {
