@@ -77,6 +77,23 @@ class Net(gate_case.GateCase):
         self.waits("net.status", "/v1/challenge",
                    self.error(307, b"", Location="https://127.0.0.1:1/"))
 
+    def test_redirect_to_plain_http(self):
+        self.waits("net.status", "/v1/attest",
+                   self.error(307, b"", Location=self.server.mirror_url + "/v1/elsewhere"))
+        self.assertNotIn("/v1/elsewhere", self.server.calls)
+
+    def test_other_schemes(self):
+        """Only https to the server, only http and https to a mirror: said at the start."""
+        for key, url in (("server__url", self.server.mirror_url), ("server__url", "ftp://127.0.0.1"),
+                         ("server__url", "file:///etc"), ("server__url", "127.0.0.1"),
+                         ("mirror__url", "ftp://127.0.0.1"), ("mirror__url", "file:///sha256")):
+            with self.subTest(url=url):
+                self.make_site(**{key: url})
+                run = self.gate()
+                self.assertTrue(run.has("failed conf.value"), run.text + run.err)
+                self.assertFalse(run.has("jump"))
+        self.assertEqual(self.server.calls, [])
+
     def test_connection_cut(self):
         def reply(handler, _body):
             handler.close_connection = True

@@ -115,6 +115,17 @@ class Verdict(gate_case.GateCase):
         self.refused(self.gate(), "verdict.nonce")
         self.assertEqual(os.listdir(self.out), [])
 
+    def test_verdict_of_another_node(self):
+        """A second TPM gets what was said to the first (SRV-NONCE-ONCE)."""
+        self.admitted(self.gate())
+        old = self.server.verdicts[0]
+        for name in os.listdir(self.out):
+            os.unlink(os.path.join(self.out, name))
+        self.server.on["/v1/attest"] = lambda _handler, body: old
+        with swtpm.Swtpm(fresh=True) as other:
+            self.refused(self.gate("--tpm", other.where), "verdict.nonce")
+        self.assertEqual(os.listdir(self.out), [])
+
     def test_garbage(self):
         self.server.on["/v1/attest"] = lambda _handler, body: os.urandom(500)
         self.refused(self.gate(), "cose.structure")
@@ -244,6 +255,24 @@ class Manifest(gate_case.GateCase):
         self.server.parameter_types = {"x": [0, 8]}
         self.server.parameters = {"x": "01234567"}
         self.refused(self.gate(), "image.command-line")
+
+    def test_sizes_beyond_what_can_be_loaded(self):
+        """4 GiB and more: told by the manifest, before anything is fetched (IMG-OVERSIZE)."""
+        for size, reason, code in ((4 << 30, "image.memory", 1), ((4 << 30) + 1, "format.range", 3),
+                                   ((1 << 63) - 1, "format.range", 3), ((1 << 64) - 1, "format.range", 3),
+                                   (0, "format.range", 3)):
+            for artifact in (6, 7):
+                with self.subTest(size=size, artifact=artifact):
+                    self.tpm.restart()
+
+                    def edit(m, artifact=artifact, size=size):
+                        other = 13 - artifact
+                        m[artifact] = [size, m[artifact][1]]
+                        if reason == "image.memory":
+                            m[other] = [size, m[other][1]]
+                    self.server.edit_manifest = edit
+                    self.refused(self.gate(), reason, code)
+        self.assertNotIn("/sha256/", "".join(self.server.calls))
 
     def test_no_memory(self):
         self.server.memory = 100 << 30
@@ -395,6 +424,21 @@ class Image(gate_case.GateCase):
         self.admitted(run)
         self.assertTrue(run.has("waiting net.status"), run.text)
         self.assertNotIn("/sha256/elsewhere", self.server.calls)
+
+    def test_redirect_loop(self):
+        """To itself, for ever: each answer is one, and one pause follows."""
+        times = []
+
+        def reply(handler, b):
+            times.append(1)
+            if len(times) < 4:
+                raise srv.Answer(302, Location=self.server.mirror_url + handler.path)
+            return b
+        self.artifact(reply)
+        run = self.gate()
+        self.admitted(run)
+        self.assertEqual(run.lines.count("bootgate: waiting net.status"), 3)
+        self.assertEqual(len(times), 4)
 
     def test_stall(self):
         times = []
