@@ -184,6 +184,7 @@ class SoftNode:
         self.ek = ek or Key(EK)
         self.ak = ak or Key(AK)
         self.certificate = b""
+        self.address = None
         self.connection = None
         self.statuses = []
         self.power_on()
@@ -204,8 +205,9 @@ class SoftNode:
 
     def ask(self, method, path, body=None):
         if not self.connection:
-            self.connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls,
-                                                          timeout=120)
+            self.connection = http.client.HTTPSConnection(
+                "127.0.0.1", self.port, context=self.tls, timeout=120,
+                source_address=(self.address, 0) if self.address else None)
         try:
             self.connection.request(method, path, body, {"Content-Type": "application/cbor"})
             answer = self.connection.getresponse()
@@ -383,6 +385,8 @@ class SoftCase(unittest.TestCase):
         for n in nodes:
             SoftCase.soft += 1
             n.label = f"soft-{SoftCase.soft}"
+            # Each from an address of its own, of those that are this machine.
+            n.address = f"127.1.{SoftCase.soft // 200}.{SoftCase.soft % 200 + 1}"
             self.addCleanup(n.close)
         if listed:
             path = os.path.join(self.folder, "papers.csv")
@@ -409,7 +413,7 @@ class SoftCase(unittest.TestCase):
     def twin(self, node, **keys):
         """Another machine that has some of this one's keys."""
         other = SoftNode(self.recorded, self.control.port, self.ca, **keys)
-        other.label = node.label
+        other.label, other.address = node.label, node.address
         self.addCleanup(other.close)
         return other
 
