@@ -80,7 +80,7 @@ class Control:
 
     @property
     def database(self):
-        return os.path.join(self.dir, "bootgate.db")
+        return os.path.join(self.dir, "state", "bootgate.db")
 
     @property
     def site(self):
