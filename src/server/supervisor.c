@@ -38,7 +38,7 @@ static bool ended(struct supervisor *s)
 		if (proc_wait(&s->worker[i].proc, 0, &end) == R_INTERNAL_CHILD)
 			continue;
 		/* Now the ledger sees its end. */
-		cleanup_fd(&s->worker[i].channel);
+		worker_hang_up(s, i);
 		if (end.signal)
 			log_line(LEVEL_ERROR, "worker %u ended by signal %d", i, end.signal);
 		if (clock_boot_ms() - s->worker[i].started < QUICK_END_MS && (end.signal || end.code))
@@ -66,7 +66,7 @@ static void let_go(struct supervisor *s, unsigned index)
 
 	if (proc_wait(&s->worker[index].proc, 200, &end) != R_OK)
 		proc_kill(&s->worker[index].proc);
-	cleanup_fd(&s->worker[index].channel);
+	worker_hang_up(s, index);
 }
 
 /* R_OK on SIGTERM or SIGINT, R_INTERNAL_CHILD when a part ended. SIGHUP: ek-ca/ changed. */

@@ -43,6 +43,8 @@ enum reason supervisor_lock(const char *dir, int *ret) must_check;
 
 enum reason start_all(struct supervisor *s) must_check;
 enum reason start_worker(struct supervisor *s, unsigned index) must_check;
+/* Closes its channel, so that the ledger sees its end. */
+void worker_hang_up(struct supervisor *s, unsigned index);
 void stop_all(struct supervisor *s);
 
 /* How a process confines itself; as root, the ledger's folder becomes its "/". */

@@ -74,14 +74,21 @@ enum reason start_all(struct supervisor *s)
 	return R_OK;
 }
 
+void worker_hang_up(struct supervisor *s, unsigned index)
+{
+	int channel = take_fd(s->worker[index].channel);
+
+	cleanup_fd(&channel);
+}
+
 void stop_all(struct supervisor *s)
 {
 	/* Fronts first: what they would answer now would not be true. */
 	for (int p = PART_MAX - 1; p >= 0; p--)
 		proc_kill(&s->part[p]);
-	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++) {
+	for (unsigned i = 0; i < LEDGER_WORKERS_MAX; i++) {
 		proc_kill(&s->worker[i].proc);
-		cleanup_fd(&s->worker[i].channel);
+		worker_hang_up(s, i);
 	}
 	ipc_close(&s->ledger);
 	ipc_close(&s->signer);
