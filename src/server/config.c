@@ -25,6 +25,8 @@ static const struct field {
 	NUMBER_FIELD("server.workers", workers, 1, 16, 2),
 	NUMBER_FIELD("server.challenge-lifetime", challenge_lifetime, 10, 3600, 120),
 	NUMBER_FIELD("server.pending-max", pending_max, 1, 1000000, 10000),
+	/* Longer than any challenge lives: a nonce that is forgotten must not be good any more. */
+	NUMBER_FIELD("server.pending-lifetime", pending_lifetime, 7200, 31536000, 2592000),
 	NUMBER_FIELD("server.connections-per-address", per_address, 1, 4096, 64),
 	NUMBER_FIELD("admin.gid", admin_gid, 0, UINT32_MAX - 1, 0),
 	NUMBER_FIELD("run.uid", run_uid, 1, UINT32_MAX - 1, 65521),

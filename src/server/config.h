@@ -21,6 +21,7 @@ struct server_conf {
 	uint32_t workers;
 	uint32_t challenge_lifetime;	/* seconds */
 	uint32_t pending_max;
+	uint32_t pending_lifetime;	/* seconds until a node that nobody approved is forgotten */
 	uint32_t per_address;		/* connections of one address at listen.tls */
 	uint32_t admin_gid;		/* group that may use admin.sock beside root */
 	/* user and group of each, when started as root; no two are equal */

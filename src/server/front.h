@@ -16,6 +16,7 @@
 #define FRONT_BODY_MS 60000u		/* for all of a body, however busily it trickles */
 #define FRONT_BODY_BYTES ((size_t)512 << 20)	/* front_config.body_bytes of a server */
 #define FRONT_ANSWER_MS 75000u		/* longer than the ledger's own deadline */
+#define FRONT_RETRY_S 2u
 #define FRONT_SOCKETS 4u
 
 /* A request as the app sees it. */

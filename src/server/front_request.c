@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "server/channel.h"
 #include "server/front_internal.h"
-#include "server/http_status.h"
+#include "server/refusal.h"
 
 static const char *const media_name[] = {
 	[MEDIA_NONE] = NULL,
@@ -40,33 +40,13 @@ static enum MHD_Result respond(struct MHD_Connection *c, const struct msg_answer
 	return done;
 }
 
-/* A refusal of the front itself, in the form that this front's clients read. */
-static enum reason refusal_body(const struct front_app *app, enum reason r, struct blob *ret)
-{
-	struct problem p;
-
-	if (!app->json) {
-		problem_of(r, 0, &p);
-		return problem_write(&p, ret);
-	}
-	/* Names, sentences and remedies of reason.def need no escapes in JSON. */
-	char text[1024];
-	int n = snprintf(text, sizeof(text),
-			 "{\"error\":{\"class\":\"%s\",\"reason\":\"%s\",\"remedy\":\"%s\",\"sentence\":\"%s\"}}",
-			 reason_class_name(reason_class(r)), reason_name(r), reason_remedy(r),
-			 reason_sentence(r));
-	return blob_append(ret, text, (size_t)n);
-}
-
 static enum MHD_Result refuse(const struct front *f, struct MHD_Connection *c, enum reason r)
 {
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
-	struct msg_answer a = { .status = http_status(r),
-				.media = f->app->json ? MEDIA_JSON : MEDIA_PROBLEM };
+	uint32_t retry_after = reason_class(r) == REASON_TRANSIENT ? FRONT_RETRY_S : 0;
+	struct msg_answer a;
 
-	if (reason_class(r) == REASON_TRANSIENT)
-		a.retry_after = 2;
-	if (refusal_body(f->app, r, &body) != R_OK)
+	if (refusal_write(r, retry_after, f->app->json, &a, &body) != R_OK)
 		return MHD_NO;
 	return respond(c, &a, blob_bytes(&body));
 }
@@ -331,11 +311,8 @@ void front_expire(struct front *f, uint64_t now)
 		next = q->next;
 		if (q->deadline > now)
 			continue;
-		q->head = (struct msg_answer){ .status = http_status(R_SERVER_BUSY),
-					       .media = f->app->json ? MEDIA_JSON : MEDIA_PROBLEM,
-					       .retry_after = 2 };
-		if (refusal_body(f->app, R_SERVER_BUSY, &q->answer) != R_OK)
-			blob_reset(&q->answer);
+		if (refusal_write(R_SERVER_BUSY, FRONT_RETRY_S, f->app->json, &q->head, &q->answer) != R_OK)
+			q->head = (struct msg_answer){ .status = 500 };
 		resume(f, q);
 	}
 }

@@ -393,6 +393,7 @@ static enum reason turn(struct ledger *l)
 			pump_worker(l, &l->worker[i]);
 	workers_retire(l);
 	jobs_expire(l);
+	pending_expire(l);
 	turn_end(l);
 	job_assign(l);
 	/* A job that could not be handed on was answered just now. */

@@ -31,6 +31,7 @@ struct ledger_config {
 	uint8_t token_key[AEAD_KEY_LEN];
 	uint32_t challenge_lifetime;	/* seconds */
 	uint32_t pending_max;		/* nodes that wait for approval */
+	uint32_t pending_lifetime;	/* seconds */
 	unsigned workers;
 	/* Ends of socket pairs, owned by the ledger from now on. */
 	int front, admin, signer, supervisor;
@@ -110,6 +111,7 @@ struct ledger {
 	bool refs_stale;		/* changed in this turn's transaction */
 	bool doomed;			/* this turn's transaction must not be committed */
 	uint64_t unproven_until;	/* see audit_unproven() */
+	uint64_t next_expiry;		/* see pending_expire() */
 	struct counters count;
 };
 
@@ -168,6 +170,12 @@ enum reason enrol_send(struct ledger *l, struct job *j, struct ipc *worker) must
 void on_enrolled(struct ledger *l, struct job *j, const struct msg_enrolled *m, struct bytes results);
 /* Opens the enrolment token of an attest message and checks the proofs. */
 enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attest *m) must_check;
+
+/* ledger_pending.c */
+/* Forgets nodes that nobody approved in time; called each turn. */
+void pending_expire(struct ledger *l);
+/* After an attestation: a node that waits must not fill the disk. */
+enum reason pending_trim(struct ledger *l, const struct node *n) must_check;
 
 /* ledger_attest.c */
 void on_attest(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_attest *m, struct bytes body);

@@ -2,8 +2,8 @@
 /* Answers wait for the commit of their turn. */
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "server/http_status.h"
 #include "server/ledger.h"
+#include "server/refusal.h"
 
 static void answer_add(struct ledger *l, struct ipc *to, uint64_t id, struct msg_answer head,
 		       struct bytes body)
@@ -46,13 +46,10 @@ void answer_json(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status,
 void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, uint32_t retry_after)
 {
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
-	struct msg_answer head = { .status = http_status(r), .media = MEDIA_PROBLEM,
-				   .retry_after = retry_after };
-	struct problem p;
+	struct msg_answer head;
 
-	problem_of(r, retry_after, &p);
-	if (problem_write(&p, &body) != R_OK)
-		blob_reset(&body);
+	if (refusal_write(r, retry_after, to == &l->admin, &head, &body) != R_OK)
+		head = (struct msg_answer){ .status = 500 };
 	answer_add(l, to, id, head, blob_bytes(&body));
 }
 
@@ -79,25 +76,35 @@ void answers_free(struct ledger *l)
 	l->last_answer = NULL;
 }
 
+static enum reason answer_send(const struct answer *a, const struct msg_answer *head, struct bytes tail)
+{
+	struct bytes piece[] = { bytes_of(head, sizeof(*head)), tail };
+
+	return ipc_send(a->to, MSG_ANSWER, a->id, piece, ARRAY_LEN(piece), -1);
+}
+
+static enum reason refusal_send(struct ledger *l, const struct answer *a, enum reason r, uint32_t retry_after)
+{
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
+	struct msg_answer head;
+
+	TRY(refusal_write(r, retry_after, a->to == &l->admin, &head, &body));
+	return answer_send(a, &head, blob_bytes(&body));
+}
+
 void answers_send(struct ledger *l, enum reason bad)
 {
 	for (struct answer *a = l->answers; a; a = a->next) {
-		_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
-		struct msg_answer head = a->head;
-		struct bytes tail = blob_bytes(&a->body);
+		enum reason r;
 
-		if (bad != R_OK && head.status < 300) {
-			struct problem p;
-
-			problem_of(bad, BUSY_RETRY, &p);
-			if (problem_write(&p, &body) != R_OK)
-				blob_reset(&body);
-			tail = blob_bytes(&body);
-			head = (struct msg_answer){ .status = http_status(bad), .media = MEDIA_PROBLEM,
-						    .retry_after = BUSY_RETRY, .tail = (uint32_t)tail.n };
-		}
-		struct bytes piece[] = { bytes_of(&head, sizeof(head)), tail };
-		if (ipc_send(a->to, MSG_ANSWER, a->id, piece, ARRAY_LEN(piece), -1) != R_OK)
+		if (bad != R_OK && a->head.status < 300)
+			r = refusal_send(l, a, bad, BUSY_RETRY);
+		else
+			r = answer_send(a, &a->head, blob_bytes(&a->body));
+		/* More than the channel takes: its caller is told, and not left waiting. */
+		if (r == R_INTERNAL_TOO_LARGE)
+			r = refusal_send(l, a, r, 0);
+		if (r != R_OK)
 			log_line(LEVEL_WARN, "an answer was dropped: its front does not take it");
 	}
 	answers_free(l);

@@ -5,7 +5,6 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "server/http_status.h"
 #include "server/ledger_json.h"
 
 void out_begin(struct out *o)
@@ -112,29 +111,14 @@ void out_end(struct out *o)
 		o->depth--;
 }
 
-static void send(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status, const json_t *whole)
-{
-	_cleanup_free_ char *text = json_dumps(whole, JSON_COMPACT | JSON_SORT_KEYS);
-
-	answer_json(l, to, id, status, text ? bytes_str(text) : BYTES_NONE);
-}
-
 void out_answer(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const struct out *o)
 {
 	if (r == R_OK && o->failed)
 		r = R_INTERNAL_MEMORY;
-	if (r == R_OK) {
-		send(l, to, id, 200, o->open[0]);
+	if (r != R_OK) {
+		answer_problem(l, to, id, r, 0);
 		return;
 	}
-	_cleanup_(out_free) struct out e;
-
-	out_begin(&e);
-	out_object(&e, "error");
-	out_text(&e, "reason", reason_name(r));
-	out_text(&e, "class", reason_class_name(reason_class(r)));
-	out_text(&e, "sentence", reason_sentence(r));
-	out_text(&e, "remedy", reason_remedy(r));
-	out_end(&e);
-	send(l, to, id, http_status(r), e.open[0]);
+	_cleanup_free_ char *text = json_dumps(o->open[0], JSON_COMPACT | JSON_SORT_KEYS);
+	answer_json(l, to, id, 200, text ? bytes_str(text) : BYTES_NONE);
 }

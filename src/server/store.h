@@ -123,6 +123,21 @@ enum reason store_receipt_add(struct store *s, const uint8_t verdict_digest[SHA2
 			      int64_t time,
 			      const struct pcr_values *values, struct bytes body) must_check;
 
+/*
+ * Nodes that wait for approval (store_pending.c). None of the three touches
+ * another node: R_STORE_NOT_FOUND.
+ */
+/* One that was not seen since then. */
+enum reason store_pending_stale(struct store *s, int64_t since, uint8_t ret_id[SHA256_LEN]) must_check;
+/* Forgets it with all that it sent. */
+enum reason store_pending_forget(struct store *s, const uint8_t id[SHA256_LEN]) must_check;
+/*
+ * Called after each of its attestations: evidence and explanation of the
+ * newest `keep` stay, the nonces of others as long as they are not older than `since`.
+ */
+enum reason store_pending_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep,
+			       int64_t since) must_check;
+
 /* Reference variants. */
 enum reason store_variant_add(struct store *s, const struct reference_variant *v, uint64_t *ret_id) must_check;
 enum reason store_variant_state(struct store *s, uint64_t id, enum variant_state state) must_check;
@@ -183,6 +198,7 @@ enum reason store_audit_add(struct store *s, struct audit_row *row) must_check;
 enum reason store_audit_each(struct store *s, uint64_t from, unsigned limit,
 			     enum reason (*f)(void *ctx, const struct audit_row *row), void *ctx) must_check;
 /* Walks the whole chain. R_AUDIT_CHAIN at the first row that does not fit. */
-enum reason store_audit_verify(struct store *s, uint64_t *ret_rows) must_check;
+/* At most `limit` rows from this one on; how many there were. Whole when each slice is. */
+enum reason store_audit_verify(struct store *s, uint64_t from, unsigned limit, uint64_t *ret_rows) must_check;
 
 #endif

@@ -50,7 +50,8 @@ static enum reason run_ledger(struct supervisor *s, const int fd[4])
 	struct ledger_config c = { .database = database, .front = fd[0], .admin = fd[1], .signer = fd[2],
 				   .supervisor = fd[3], .workers = s->conf.workers,
 				   .challenge_lifetime = s->conf.challenge_lifetime,
-				   .pending_max = s->conf.pending_max };
+				   .pending_max = s->conf.pending_max,
+				   .pending_lifetime = s->conf.pending_lifetime };
 
 	if (s->token_key.n != sizeof(c.token_key))
 		return R_SITE_KEYS;

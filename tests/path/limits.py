@@ -4,6 +4,7 @@
 
 import os
 import socket
+import sqlite3
 import ssl
 import time
 import unittest
@@ -66,6 +67,26 @@ class Peers(Case):
         time.sleep(4)
         after = [cpu_of(p) for p in kit.children(self.control.child.pid)]
         self.assertLess(max(b - a for a, b in zip(before, after)), 0.4)
+
+
+class Pending(kit.PathCase):
+    def test_is_forgotten(self):
+        """Nobody approved it in time: all of it is gone, and the audit says so."""
+        self.control.start()
+        self.new_node().boot()
+        (node,) = self.control.json("node", "list")["nodes"]
+        self.control.stop()
+        (path,) = [os.path.join(folder, name) for folder, _, names in os.walk(self.control.dir)
+                   for name in names if name == "bootgate.db"]
+        db = sqlite3.connect(path)
+        db.execute("UPDATE node SET seen = 1")
+        db.commit()
+        db.close()
+        self.control.start()
+        self.wait_for(lambda: not self.control.json("node", "list")["nodes"])
+        (row,) = self.control.audit("node.expire")
+        self.assertTrue(row["target"].startswith(node["id"]))
+        self.assertIn("the chain holds", self.control.ctl("audit", "verify"))
 
 
 class Trickle(Case):

@@ -155,7 +155,7 @@ static inline void ledger_start(struct scene *s)
 	int keep[] = { front[1], admin[1], signer[1], supervisor[1] };
 	assert_ok(proc_fork(keep, ARRAY_LEN(keep), &s->ledger));
 	if (s->ledger.pid == 0) {
-		struct ledger_config c = { .database = s->path, .challenge_lifetime = 120, .pending_max = 1,
+		struct ledger_config c = { .database = s->path, .challenge_lifetime = 120, .pending_max = 1, .pending_lifetime = 7200,
 					   .workers = WORKERS, .front = keep[0], .admin = keep[1],
 					   .signer = keep[2], .supervisor = keep[3] };
 

@@ -204,6 +204,97 @@ static void test_nonce_is_used_once(void **state)
 	assert_reason(R_STORE_NOT_FOUND, store_evidence(f->store, b.evidence_digest, &body));
 }
 
+static bool has_evidence(struct fixture *f, uint8_t number)
+{
+	_cleanup_(blob_free) struct blob body = BLOB(64);
+	uint8_t digest[SHA256_LEN];
+
+	memset(digest, number, sizeof(digest));
+	return store_evidence(f->store, digest, &body) == R_OK;
+}
+
+static bool has_nonce(struct fixture *f, uint8_t number, size_t explanation)
+{
+	uint8_t nonce[NONCE_LEN];
+	struct attestation a;
+
+	memset(nonce, number, sizeof(nonce));
+	return store_attestation_by_nonce(f->store, nonce, &a) == R_OK && a.explanation.n == explanation;
+}
+
+/* Node 1, pending or not, with attestations 1 to n at the times 1 to n. */
+static struct node attested_node(struct fixture *f, enum node_state state, uint8_t n)
+{
+	struct node node = node_number(1, "");
+	struct node_ek ek = { .name = "ek", .name_len = 2 };
+
+	node.state = state;
+	node.seen = n;
+	assert_ok(store_node_add(f->store, &node));
+	assert_ok(store_node_ek_add(f->store, node.id, &ek));
+	for (uint8_t i = 1; i <= n; i++) {
+		struct attestation a = attestation_number(i, i);
+
+		a.time = i;
+		assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+	}
+	return node;
+}
+
+static void test_pending_node_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct node n = attested_node(f, NODE_PENDING, 3), have;
+	uint8_t id[SHA256_LEN];
+
+	assert_reason(R_STORE_NOT_FOUND, store_pending_stale(f->store, 3, id));
+	assert_ok(store_pending_stale(f->store, 4, id));
+	assert_memory_equal(id, n.id, sizeof(id));
+	assert_ok(store_pending_forget(f->store, id));
+	assert_reason(R_STORE_NOT_FOUND, store_node_by_ak(f->store, n.ak_name, &have));
+	assert_reason(R_STORE_NOT_FOUND, store_node_by_ek(f->store, bytes_str("ek"), &have));
+	assert_false(has_evidence(f, 3));
+	assert_false(has_nonce(f, 3, 5));
+	assert_reason(R_STORE_NOT_FOUND, store_pending_forget(f->store, id));
+}
+
+static void test_no_other_node_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct node n = attested_node(f, NODE_ENROLLED, 3), have;
+	uint8_t id[SHA256_LEN];
+
+	for (enum node_state s = NODE_ENROLLED; s < NODE_STATE_MAX; s++) {
+		n.state = s;
+		assert_ok(store_node_update(f->store, &n));
+		assert_reason(R_STORE_NOT_FOUND, store_pending_stale(f->store, INT64_MAX, id));
+		assert_reason(R_STORE_NOT_FOUND, store_pending_forget(f->store, n.id));
+		assert_reason(R_STORE_NOT_FOUND, store_pending_trim(f->store, n.id, 1, INT64_MAX));
+	}
+	assert_ok(store_node_by_ak(f->store, n.ak_name, &have));
+	assert_true(has_evidence(f, 1) && has_nonce(f, 1, 5));
+}
+
+static void test_pending_node_keeps_little(void **state)
+{
+	struct fixture *f = *state;
+	struct node n = attested_node(f, NODE_PENDING, 2);
+
+	assert_ok(store_pending_trim(f->store, n.id, 2, 0));
+	assert_true(has_evidence(f, 1) && has_nonce(f, 1, 5));
+	struct attestation a = attestation_number(3, 3);
+	a.time = 3;
+	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+	assert_ok(store_pending_trim(f->store, n.id, 2, 1));
+	assert_false(has_evidence(f, 1));
+	assert_true(has_evidence(f, 2) && has_evidence(f, 3) && has_nonce(f, 2, 5) && has_nonce(f, 3, 5));
+	/* What was used stays used, until nobody could use it. */
+	assert_true(has_nonce(f, 1, 0));
+	assert_ok(store_pending_trim(f->store, n.id, 2, 2));
+	assert_false(has_nonce(f, 1, 0));
+	assert_true(has_nonce(f, 2, 5));
+}
+
 static void test_receipt_is_kept_once(void **state)
 {
 	struct fixture *f = *state;
@@ -334,7 +425,7 @@ static void assert_old_rows(struct store *s, const struct node *n)
 	assert_memory_equal(&have, n, sizeof(have));
 	memset(nonce, 1, sizeof(nonce));
 	assert_ok(store_attestation_by_nonce(s, nonce, &a));
-	assert_ok(store_audit_verify(s, &rows));
+	assert_ok(store_audit_verify(s, 1, 100, &rows));
 	assert_int_equal(rows, 3);
 }
 
@@ -432,6 +523,26 @@ static void audit_rows(struct fixture *f, unsigned n)
 	}
 }
 
+/* Slices are as good as the whole. */
+static void test_audit_chain_in_slices(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t rows;
+
+	audit_rows(f, 5);
+	assert_ok(store_audit_verify(f->store, 1, 2, &rows));
+	assert_int_equal(rows, 2);
+	assert_ok(store_audit_verify(f->store, 3, 100, &rows));
+	assert_int_equal(rows, 3);
+	assert_ok(store_audit_verify(f->store, 6, 100, &rows));
+	assert_int_equal(rows, 0);
+	assert_reason(R_STORE_NOT_FOUND, store_audit_verify(f->store, 7, 100, &rows));
+	assert_reason(R_STORE_NOT_FOUND, store_audit_verify(f->store, 0, 100, &rows));
+	sql(f, "UPDATE audit SET detail = 'x' WHERE number = 3");
+	assert_ok(store_audit_verify(f->store, 1, 2, &rows));
+	assert_reason(R_AUDIT_CHAIN, store_audit_verify(f->store, 3, 100, &rows));
+}
+
 static void test_audit_chain(void **state)
 {
 	static const char *const changes[] = {
@@ -444,17 +555,17 @@ static void test_audit_chain(void **state)
 	uint64_t rows;
 
 	audit_rows(f, 4);
-	assert_ok(store_audit_verify(f->store, &rows));
+	assert_ok(store_audit_verify(f->store, 1, 100, &rows));
 	assert_int_equal(rows, 4);
 	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
 		char text[256];
 
 		snprintf(text, sizeof(text), "CREATE TABLE kept AS SELECT * FROM audit; %s", changes[i]);
 		sql(f, text);
-		assert_reason(R_AUDIT_CHAIN, store_audit_verify(f->store, &rows));
+		assert_reason(R_AUDIT_CHAIN, store_audit_verify(f->store, 1, 100, &rows));
 		assert_true(rows < 4);
 		sql(f, "DELETE FROM audit; INSERT INTO audit SELECT * FROM kept; DROP TABLE kept");
-		assert_ok(store_audit_verify(f->store, &rows));
+		assert_ok(store_audit_verify(f->store, 1, 100, &rows));
 	}
 }
 
@@ -596,6 +707,10 @@ int main(void)
 		STORE_TEST(test_migration_is_whole_or_not_at_all),
 		STORE_TEST(test_not_a_database),
 		STORE_TEST(test_audit_chain),
+		STORE_TEST(test_audit_chain_in_slices),
+		STORE_TEST(test_pending_node_is_forgotten),
+		STORE_TEST(test_no_other_node_is_forgotten),
+		STORE_TEST(test_pending_node_keeps_little),
 		STORE_TEST(test_full),
 		STORE_TEST(test_failures_are_capped),
 		STORE_TEST(test_variant_states),
