@@ -15,14 +15,16 @@
 #define ANSWERS_MAX 64u			/* pieces of evidence in one file */
 
 static const char usage[] =
-	"usage: bootgatectl cvm verify --type snp --evidence FILE [--certs DIR]... [--nonce HEX]\n"
-	"                              [--minimum-tcb HEX] [--at TIME] [--strict] [--json]\n";
+	"usage: bootgatectl cvm verify --type snp|tdx|gpu --evidence FILE [--certs DIR]...\n"
+	"                              [--nonce HEX] [--minimum-tcb HEX] [--at TIME] [--strict] [--json]\n";
 
 static const struct {
 	const char *name;
 	cvm_judge *judge;
 } types[] = {
 	{ "snp", cvm_snp },
+	{ "tdx", cvm_tdx },
+	{ "gpu", cvm_gpu },
 };
 
 /* Everything of one run. */

@@ -43,7 +43,7 @@ struct cvm_request {
 };
 typedef enum reason cvm_judge(const struct cvm_request *q, struct cvm_answer *ret, size_t max,
 			      size_t *ret_count);
-cvm_judge cvm_snp;
+cvm_judge cvm_snp, cvm_tdx, cvm_gpu;
 
 /* cvm_json.c: pieces of an answer. */
 json_t *cvm_hex(struct bytes in);

@@ -249,5 +249,115 @@ class Snp(Case):
             self.assertIn(b"usage: bootgatectl cvm verify", done.stderr)
 
 
+class Gpu(Case):
+    kind = "gpu"
+
+    @classmethod
+    def setUpClass(cls):
+        fwid = bytes([0xf1]) * 48
+        pair = bytes.fromhex("303d06096086480165030402020430") + fwid
+        cls.root = Authority("Device Identity CA")
+        cls.device = Authority("GH100 GSP FMC LF", cls.root, False, [
+            ("2.23.133.5.4.1", bytes.fromhex("30440201013000") + pair)])
+        cls.nonce = bytes(range(32))
+        blocks = b"".join(struct.pack("<BBHBH", i, 1, 51, 1, 48) + bytes([i]) * 48 for i in (1, 2))
+        opaque = b"".join(struct.pack("<HH", t, len(d)) + d for t, d in (
+            (6, b"\x00\xa5\x00\x96\x01\x00\x00\x00"), (3, b"590.12\0"), (20, fwid)))
+        data = (b"\x11\xe0\x01\xff" + cls.nonce + b"\0" + b"\x11\x60\0\0\x02"
+                + len(blocks).to_bytes(3, "little") + blocks + bytes(32)
+                + struct.pack("<H", len(opaque)) + opaque)
+        cls.report = data + b"".join(n.to_bytes(48, "big") for n in cls.device.numbers(data))
+
+    def setUp(self):
+        super().setUp()
+        self.pin = ("--test-pin", self.root.pin)
+
+    def element(self, report):
+        chain = base64.b64encode(self.device.pem + self.root.pem).decode()
+        return {"arch": "HOPPER", "evidence": base64.b64encode(report).decode(), "certificate": chain,
+                "nonce": "00" * 32}
+
+    def test_files(self):
+        self.put(self.device.pem + self.root.pem, "certs/a/chain")
+        evidence = self.put(self.report.hex().encode(), "report.txt")
+        self.expect(OK, "gpu.reference-unknown", evidence, *self.pin)
+        self.expect(REFUSED, "chain.root", evidence)
+        self.expect(REFUSED, "gpu.nonce", evidence, *self.pin, "--nonce", "ff" * 32)
+        self.expect(REFUSED, "refused: chain.revocation-unknown", evidence, *self.pin, "--strict")
+
+    def test_list(self):
+        """The chains are in it; its own word for the nonce is not believed."""
+        good, bad = self.element(self.report), self.element(self.report[:-1] + b"\0")
+        evidence = self.put(json.dumps([good, good]).encode(), "list.json")
+        j = self.json(evidence, *self.pin, "--nonce", self.nonce.hex())
+        self.assertEqual([e["verified"] for e in j["evidence"]], [True, True])
+        e = j["evidence"][0]
+        self.assertEqual((e["driver_version"], e["vbios_version"]), ("590.12", "96.00.A5.00.01"))
+        self.assertEqual(e["device"], "GH100 GSP FMC LF")
+        self.assertEqual(e["reference"], "unknown")
+        self.assertEqual([m["index"] for m in e["measurements"]], [1, 2])
+        self.assertEqual(e["opaque"][1]["name"], "driver_version")
+        # one that does not hold refuses all
+        done = self.expect(REFUSED, "1: refused: gpu.signature",
+                           self.put(json.dumps([good, bad]).encode(), "list.json"), *self.pin)
+        self.assertIn("0: verified", done.stdout)
+        for wrong in ([], [{}], [{"evidence": 1}], [{"evidence": "!"}], ["x"]):
+            self.expect(REFUSED, "cvm.evidence", self.put(json.dumps(wrong).encode(), "w"), *self.pin)
+        self.expect(REFUSED, "format.too-large", self.put(json.dumps([good] * 65).encode(), "w"), *self.pin)
+
+
+class Tdx(Case):
+    kind = "tdx"
+
+    @classmethod
+    def setUpClass(cls):
+        p256 = ec.SECP256R1
+        oid = bytes.fromhex("2a864886f84d010d01")
+
+        def der(tag, value):
+            n = len(value)
+            return bytes([tag]) + (bytes([n]) if n < 128 else b"\x82" + n.to_bytes(2, "big")) + value
+
+        def pair(part, value):
+            return der(0x30, der(6, oid + bytes(part)) + value)
+
+        levels = b"".join(pair([2, i], der(2, bytes([1]))) for i in range(1, 18))
+        extension = der(0x30, pair([1], der(4, bytes(16)))
+                        + pair([2], der(0x30, levels + pair([2, 18], der(4, bytes(16)))))
+                        + pair([3], der(4, bytes(2))) + pair([4], der(4, b"fmspc!")))
+        cls.root = Authority("Root", curve=p256)
+        cls.pck = Authority("PCK", cls.root, False, [("1.2.840.113741.1.13.1", extension)], curve=p256)
+        attest = key(p256)
+
+        def sign(k, data):
+            return b"".join(n.to_bytes(32, "big") for n in utils.decode_dss_signature(
+                k.sign(data, ec.ECDSA(hashes.SHA256()))))
+
+        point = attest.public_key().public_bytes(serialization.Encoding.X962,
+                                                 serialization.PublicFormat.UncompressedPoint)[1:]
+        signed = struct.pack("<HHIHH", 4, 2, 0x81, 0, 0) + bytes(36) + bytes(520) + b"n" * 64
+        qe = bytes(320) + hashlib.sha256(point).digest() + bytes(32)
+        chain = cls.pck.pem + cls.root.pem
+        inner = (qe + sign(cls.pck.key, qe) + struct.pack("<H", 0)
+                 + struct.pack("<HI", 5, len(chain)) + chain)
+        data = sign(attest, signed) + point + struct.pack("<HI", 6, len(inner)) + inner
+        cls.quote = signed + struct.pack("<I", len(data)) + data
+
+    def test_quote(self):
+        pin = ("--test-pin", self.root.pin)
+        evidence = self.put(self.quote, "quote")
+        self.expect(REFUSED, "chain.root", evidence)
+        self.expect(REFUSED, "tdx.nonce", evidence, *pin, "--nonce", "00")
+        self.expect(REFUSED, "refused: chain.revocation-unknown", evidence, *pin, "--strict")
+        self.put(self.root.crl(), "certs/a/list")
+        self.expect(REFUSED, "refused: tdx.qe-unknown", evidence, *pin, "--strict")
+        j = self.json(self.put(base64.b64encode(self.quote + bytes(9)), "padded"), *pin, "--nonce", "6e" * 64)
+        e = j["evidence"][0]
+        self.assertEqual(e["tcb_status"], "unknown")
+        self.assertEqual(e["platform"]["fmspc"], b"fmspc!".hex())
+        self.assertEqual(e["quote"]["td"]["report_data"], "6e" * 64)
+        self.assertEqual([n["reason"] for n in e["notes"]], ["tdx.qe-unknown", "tdx.tcb-unknown"])
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[1:])

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "appraise/tdx.h"
+
+#include <string.h>
+
+#include "appraise/tdx_tcb.h"
+#include "base/cleanup.h"
+
+enum {
+	TD_DEBUG = 1 << 0,		/* TUD.DEBUG of TDATTRIBUTES */
+	SGX_DEBUG = 1 << 1,		/* ATTRIBUTES.DEBUG */
+};
+
+const uint8_t tdx_intel_root[1][SHA256_LEN] = { {
+	0xa0, 0xaf, 0x03, 0x12, 0x89, 0xf5, 0xd5, 0xd4, 0x13, 0x2f, 0x91, 0x86, 0x06, 0x8a, 0x7f, 0xc1,
+	0x36, 0x28, 0x63, 0x3b, 0xa2, 0x35, 0x77, 0x74, 0x72, 0xe2, 0x9b, 0x6b, 0x6c, 0x67, 0xa4, 0x9e,
+} };
+
+/* Of Intel's sandbox: known, so that the refusal can say so. */
+static const uint8_t sandbox_root[SHA256_LEN] = {
+	0xab, 0xcb, 0xd1, 0xf4, 0xda, 0x01, 0x7d, 0x68, 0xac, 0x75, 0xb4, 0x9f, 0xcd, 0x7d, 0x12, 0xfd,
+	0xdc, 0xd9, 0x49, 0xd3, 0xcb, 0x5d, 0x9a, 0xfa, 0x78, 0xf2, 0xcf, 0x44, 0xd4, 0x89, 0x63, 0x0b,
+};
+
+void tdx_result_free(struct tdx_result *v)
+{
+	blob_free(&v->tcb.text);
+	blob_free(&v->identity.text);
+}
+
+/* The quote by its attestation key. */
+static enum reason check_signature(const struct tdx_quote *q)
+{
+	uint8_t digest[SHA256_LEN];
+	enum reason r;
+
+	TRY(sha256(q->signed_part, digest));
+	r = ecdsa_verify(CHAIN_CURVE_P256, bytes_of(q->attest_key.p, 32),
+			 bytes_of(q->attest_key.p + 32, 32), BYTES(digest),
+			 bytes_of(q->signature.p, 32), bytes_of(q->signature.p + 32, 32));
+	return r == R_COSE_SIGNATURE ? R_TDX_SIGNATURE : r;
+}
+
+/* The attestation key by the quoting enclave, in its report data. */
+static enum reason check_binding(const struct tdx_quote *q)
+{
+	const struct bytes pieces[] = { q->attest_key, q->qe_auth };
+	uint8_t digest[DIGEST_MAX];
+
+	TRY(digest_of(ALG_SHA256, pieces, ARRAY_LEN(pieces), digest));
+	return cvm_nonce_equal(bytes_of(digest, SHA256_LEN), q->qe.report_data) ? R_OK : R_TDX_BINDING;
+}
+
+/* The quoting enclave's report by a PCK certificate. */
+static enum reason find_pck(const struct cvm_evidence *e, struct tdx_result *v)
+{
+	uint8_t digest[SHA256_LEN];
+
+	TRY(sha256(v->quote.qe_report, digest));
+	for (size_t i = 0; i < chain_pool_certs(e->pool); i++) {
+		const struct chain_cert *c = chain_pool_cert(e->pool, i);
+		struct bytes extension;
+
+		if (c->curve != CHAIN_CURVE_P256 || c->ca)
+			continue;
+		TRY(chain_extension(c, "1.2.840.113741.1.13.1", &extension));
+		if (extension.n == 0)
+			continue;
+		v->candidates++;
+		if (chain_ecdsa_verify(c, BYTES(digest), v->quote.qe_signature) != R_OK)
+			continue;
+		v->cert = c;
+		TRY(tdx_pck_read(extension, &v->pck));
+		v->has_pck = true;
+		return R_OK;
+	}
+	return v->candidates ? R_TDX_QE_SIGNATURE : R_TDX_NO_PCK;
+}
+
+static enum reason check_chain(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
+			       struct tdx_result *v)
+{
+	enum reason r = chain_find(e->pool, v->cert, root, 1, e->now, &v->path);
+
+	if (r == R_CHAIN_ROOT &&
+	    memcmp(v->path.cert[v->path.count - 1]->spki, sandbox_root, SHA256_LEN) == 0)
+		return R_TDX_SANDBOX;
+	TRY(r);
+	for (size_t i = 0; i + 1 < v->path.count; i++)
+		cvm_note_revocation(&v->notes, &v->path, i);
+	return R_OK;
+}
+
+/* Buffers are filled up with zeros; anything else does not belong there. */
+static void note_rest(struct tdx_result *v)
+{
+	for (size_t i = 0; i < v->quote.rest.n; i++)
+		if (v->quote.rest.p[i] != 0)
+			cvm_note(&v->notes, R_FORMAT_TRAILING);
+}
+
+static void note_debug(struct tdx_result *v)
+{
+	const struct tdx_quote *q = &v->quote;
+	bool debug = q->body == TDX_BODY_SGX ? q->enclave.attributes.p[0] & SGX_DEBUG :
+					       q->td.td_attributes.p[0] & TD_DEBUG;
+
+	if (debug)
+		cvm_note(&v->notes, R_TDX_DEBUG);
+}
+
+enum reason tdx_verify(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
+		       const struct blob *object, size_t objects, struct tdx_result *ret)
+{
+	*ret = (struct tdx_result){ 0 };
+	TRY(tdx_quote_read(e->bytes, &ret->quote));
+	ret->read = true;
+	TRY(check_signature(&ret->quote));
+	TRY(check_binding(&ret->quote));
+	TRY(find_pck(e, ret));
+	TRY(check_chain(e, root, ret));
+	if (e->nonce.p) {
+		if (!cvm_nonce_equal(e->nonce, ret->quote.report_data))
+			return R_TDX_NONCE;
+		ret->nonce_checked = true;
+	}
+	TRY(tdx_tcb_judge(e, root, object, objects, ret));
+	note_debug(ret);
+	note_rest(ret);
+	return R_OK;
+}
