@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "appraise/appraise.h"
+#include "appraise/ek_trust.h"
 #include "appraise/quote.h"
 #include "appraise/spki.h"
 #include "base/cleanup.h"
@@ -20,10 +21,12 @@
 
 /*
  * The list of implemented banks. Everything but the AK's signature could be
- * written by anybody, so every difference is the same refusal.
+ * written by anybody, so every difference is the same refusal. The same
+ * signature covers the version of the TPM's firmware.
  */
 static bool banks_proved(const struct enrol_banks *m, struct bytes ak_public,
-			 const struct tpm_public *ak, const uint8_t nonce[NONCE_LEN])
+			 const struct tpm_public *ak, const uint8_t nonce[NONCE_LEN],
+			 uint64_t *ret_firmware)
 {
 	struct tpm_attest a;
 	struct tpm_name name;
@@ -45,6 +48,7 @@ static bool banks_proved(const struct enrol_banks *m, struct bytes ak_public,
 	/* One command in the session, and this was its answer. */
 	if (tpm_audit_capability_pcrs(ALG_SHA256, m->capability, session) != R_OK)
 		return false;
+	*ret_firmware = a.firmware;
 	return bytes_equal(a.session_digest, bytes_of(session, SHA256_LEN));
 }
 
@@ -68,20 +72,25 @@ static bool key_equals(const struct cert_key *c, const struct tpm_public *ek)
 }
 
 static enum reason check_certificate(struct bytes der, const struct tpm_public *ek,
-				     const struct cert_store *cas, char *detail, size_t n)
+				     const struct ek_trust_basis *basis, struct ek_result *ret)
 {
+	_cleanup_free_ struct ek_judgement *judged = calloc(1, sizeof(*judged));
 	_cleanup_(cert_free) struct cert *c = NULL;
 	struct cert_key key;
 
+	if (!judged)
+		return R_INTERNAL_MEMORY;
 	TRY(cert_read(der, &c));
 	TRY(cert_key(c, &key));
 	if (!key_equals(&key, ek))
 		return R_EK_MISMATCH;
-	return cert_trusted(cas, c, detail, n);
+	TRY(ek_trust_judge(c, basis, judged));
+	(void)snprintf(ret->detail, sizeof(ret->detail), "%s", judged->detail);
+	return judged->reason;
 }
 
 static void judge_certificate(const struct enrol_ek *m, const struct tpm_public *ek,
-			      const struct cert_store *cas, struct ek_result *ret)
+			      const struct ek_trust_basis *basis, struct ek_result *ret)
 {
 	ret->has_certificate = m->certificate.n > 0;
 	if (!ret->has_certificate) {
@@ -91,8 +100,7 @@ static void judge_certificate(const struct enrol_ek *m, const struct tpm_public 
 	}
 	ret->reason = sha256(m->certificate, ret->certificate_digest);
 	if (ret->reason == R_OK)
-		ret->reason = check_certificate(m->certificate, ek, cas, ret->detail,
-						sizeof ret->detail);
+		ret->reason = check_certificate(m->certificate, ek, basis, ret);
 	if (ret->reason == R_OK)
 		ret->trust = EK_TRUST_CA;
 }
@@ -132,7 +140,7 @@ static enum reason add_credential(const struct tpm_public *ek, struct bytes ak_n
  * or not: a list that came another way may know it.
  */
 static enum reason judge_ek(const struct enrol_ek *m, struct bytes ak_name,
-			    const uint8_t nonce[NONCE_LEN], const struct cert_store *cas,
+			    const uint8_t nonce[NONCE_LEN], const struct ek_trust_basis *basis,
 			    struct ek_result *ret)
 {
 	struct tpm_public ek;
@@ -145,7 +153,7 @@ static enum reason judge_ek(const struct enrol_ek *m, struct bytes ak_name,
 	memcpy(ret->name, name.b, name.n);
 	ret->name_len = name.n;
 	TRY(digest_spki(&ek, ret->spki_digest));
-	judge_certificate(m, &ek, cas, ret);
+	judge_certificate(m, &ek, basis, ret);
 	return add_credential(&ek, ak_name, nonce, ret);
 }
 
@@ -159,7 +167,7 @@ static bool is_known(const struct ek_result *list, size_t count, const struct ek
 }
 
 static enum reason judge_eks(const struct enrol_request *m, struct bytes ak_name,
-			     const uint8_t nonce[NONCE_LEN], const struct cert_store *cas,
+			     const uint8_t nonce[NONCE_LEN], const struct ek_trust_basis *basis,
 			     struct ek_result *ret, size_t *ret_count)
 {
 	enum reason why = R_EK_NONE;
@@ -170,7 +178,7 @@ static enum reason judge_eks(const struct enrol_request *m, struct bytes ak_name
 		enum reason r;
 
 		memset(one, 0, sizeof *one);
-		r = judge_ek(&m->ek[i], ak_name, nonce, cas, one);
+		r = judge_ek(&m->ek[i], ak_name, nonce, basis, one);
 		if (reason_class(r) == REASON_BROKEN)
 			return r;
 		/* One that cannot be used is left out; another one may do. */
@@ -186,22 +194,24 @@ static enum reason judge_eks(const struct enrol_request *m, struct bytes ak_name
 enum reason enrol_check(const struct enrol_request *m, const uint8_t ak_name[AK_NAME_LEN],
 			const uint8_t session_nonce[NONCE_LEN],
 			const uint8_t new_nonce[NONCE_LEN], const struct cert_store *cas,
-			struct pcr_selection *ret_implemented,
+			int64_t now, struct pcr_selection *ret_implemented,
 			struct ek_result ret[LIMIT_EKS], size_t *ret_count)
 {
 	struct tpm_public ak;
 	struct tpm_name name;
 	struct pcr_selection implemented;
+	struct ek_trust_basis basis = { .cas = cas, .sent = m->chain, .now = now };
 
 	if (tpm_public_read(m->ak_public, &ak) != R_OK || !tpm_ak_public_matches_template(&ak))
 		return R_NODE_AK;
 	TRY(tpm_name_of(&ak, &name));
 	if (!bytes_equal(tpm_name_bytes(&name), bytes_of(ak_name, AK_NAME_LEN)))
 		return R_NODE_AK;
-	if (!banks_proved(&m->banks, m->ak_public, &ak, session_nonce) ||
+	if (!banks_proved(&m->banks, m->ak_public, &ak, session_nonce, &basis.firmware) ||
 	    tpm_capability_pcrs_read(m->banks.capability, &implemented) != R_OK)
 		return R_ENROL_BANKS;
-	TRY(judge_eks(m, tpm_name_bytes(&name), new_nonce, cas, ret, ret_count));
+	basis.firmware_known = true;
+	TRY(judge_eks(m, tpm_name_bytes(&name), new_nonce, &basis, ret, ret_count));
 	*ret_implemented = implemented;
 	return R_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Enrolment: is this a real TPM, and does the AK live in it. Uses random
- * bytes and the certificates' dates, which is why it stands beside the rest.
+ * bytes, which is why it stands beside the rest.
  */
 #ifndef BOOTGATE_APPRAISE_EK_H
 #define BOOTGATE_APPRAISE_EK_H
@@ -37,12 +37,12 @@ struct ek_result {
  * AK template and name, each EK: certificate chain, key match, credential.
  * R_NODE_AK, R_EK_NONE, R_ENROL_BANKS. `ak_name` is the session's: a proof for
  * another AK than the one that quotes would prove nothing. `new_nonce` is of
- * the new challenge. An EK that cannot be used is left out of the results.
+ * the new challenge, `now` in seconds since 1970. An EK that cannot be used is left out of the results.
  */
 enum reason enrol_check(const struct enrol_request *m, const uint8_t ak_name[AK_NAME_LEN],
 			const uint8_t session_nonce[NONCE_LEN],
 			const uint8_t new_nonce[NONCE_LEN], const struct cert_store *cas,
-			struct pcr_selection *ret_implemented,
+			int64_t now, struct pcr_selection *ret_implemented,
 			struct ek_result ret[LIMIT_EKS], size_t *ret_count) must_check;
 
 /*

@@ -14,9 +14,6 @@
 #include "server/supervisor_internal.h"
 #include "server/worker.h"
 
-#define CA_FILES_MAX 4096u
-#define CA_FILE_MAX (256u << 10)
-
 const char *const part_name[PART_MAX] = { "ledger", "signer", "node front", "admin front" };
 
 /*
@@ -100,24 +97,20 @@ static enum reason run_front(struct supervisor *s, enum part part, int ledger)
 	return front_run(f);
 }
 
-/* Every file that is a certificate; others are named and passed over. */
+static void tell_unusable(void *context, const char *path, enum reason r, size_t count)
+{
+	(void)context, (void)count;
+	if (r != R_OK)
+		log_line(LEVEL_DEBUG, "ek-ca/%s holds no certificate and is passed over", path);
+}
+
 static enum reason load_cas(const struct supervisor *s, struct cert_store *cas)
 {
-	_cleanup_(fd_names_free) struct fd_names names = { 0 };
-	char folder[SERVER_PATH_MAX], path[SERVER_PATH_MAX];
+	char folder[SERVER_PATH_MAX];
+	struct cert_folder found;
 
 	TRY(server_path(s->dir, "ek-ca", folder));
-	TRY(fd_list(folder, CA_FILES_MAX, &names));
-	for (size_t i = 0; i < names.n; i++) {
-		_cleanup_(blob_free) struct blob file = BLOB(CA_FILE_MAX);
-		size_t count;
-
-		TRY(server_path(folder, names.v[i], path));
-		if (fd_read_named(path, &file) != R_OK ||
-		    cert_store_add(cas, blob_bytes(&file), &count) != R_OK)
-			log_line(LEVEL_DEBUG, "%s is not a certificate and is passed over", path);
-	}
-	return R_OK;
+	return cert_store_add_folder(cas, folder, tell_unusable, NULL, &found);
 }
 
 static enum reason run_worker(struct supervisor *s, const int fd[2])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "server/channel.h"
@@ -197,7 +198,8 @@ static enum reason enrolling(struct worker_state *w, uint64_t id, const struct m
 			out.result = R_NODE_AK;
 	}
 	if (out.result == R_OK)
-		out.result = enrol_check(q, m->ak_name, m->session_nonce, m->new_nonce, w->cas, &out.implemented, ek, &count);
+		out.result = enrol_check(q, m->ak_name, m->session_nonce, m->new_nonce, w->cas,
+					 (int64_t)time(NULL), &out.implemented, ek, &count);
 	out.count = out.result == R_OK ? (uint32_t)count : 0;
 	out.tail = (uint32_t)(out.count * sizeof(*ek));
 	return channel_send(&w->ledger, MSG_ENROLLED, id, &out, sizeof(out), bytes_of(ek, out.tail));

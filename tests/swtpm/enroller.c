@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "appraise/ek.h"
 #include "base/cleanup.h"
@@ -91,7 +92,7 @@ static enum reason run(int argc, char **argv)
 	for (int i = 5; i < argc; i++)
 		TRY(cert_store_add(cas, must_load("/", argv[i]), &added));
 	read_request(argv[1], &m);
-	TRY(enrol_check(&m, name, nonce, fresh, cas, &implemented, result, &count));
+	TRY(enrol_check(&m, name, nonce, fresh, cas, (int64_t)time(NULL), &implemented, result, &count));
 	printf("banks");
 	for (size_t i = 0; i < implemented.count; i++)
 		printf(" %04x", implemented.bank[i].alg);

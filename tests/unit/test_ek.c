@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Enrolment at the server: AK, list of banks, endorsement keys (T1, T35). */
+#include <time.h>
+
 #include "evidence_kit.h"
+#include "cert_kit.h"
 
 #include "appraise/ek.h"
 #include "crypto/issue.h"
@@ -11,6 +14,7 @@ static struct ek_result *result;
 static size_t count;
 static struct pcr_selection implemented;
 static struct cert_store *cas;
+static int64_t now;
 static struct blob capability, attest, signature, ek[3];
 static struct private_key *ek_key;
 static uint8_t nonce[NONCE_LEN], new_nonce[NONCE_LEN];
@@ -94,6 +98,7 @@ static int setup(void **state)
 	make_ek(1, 1, BYTES(point.x), BYTES(point.y));
 	m.ek_count = 2;
 	assert_ok(cert_store_make(&cas));
+	now = (int64_t)time(NULL);
 	return result ? 0 : -1;
 }
 
@@ -114,8 +119,8 @@ static int teardown(void **state)
 
 static enum reason check(void)
 {
-	return enrol_check(&m, k->session.ak_name, nonce, new_nonce, cas, &implemented, result,
-			   &count);
+	return enrol_check(&m, k->session.ak_name, nonce, new_nonce, cas, now, &implemented,
+			   result, &count);
 }
 
 static void test_good(void **state)
@@ -216,7 +221,7 @@ static void test_keys(void **state)
 	assert_reason(R_FORMAT_TYPE, check());
 }
 
-static struct blob der_of(struct bytes pem)
+static struct blob decoded(struct bytes pem)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -248,12 +253,13 @@ static void test_certificates(void **state)
 
 	(void)state;
 	assert_ok(issue_ca(ek_key, "ek", 10, &pem));
-	der = der_of(blob_bytes(&pem));
+	der = decoded(blob_bytes(&pem));
 	m.ek[1].certificate = blob_bytes(&der);
 	assert_ok(check());
 	assert_true(result[1].has_certificate);
-	/* its own key, but no CA that anybody trusts */
-	assert_reason(R_EK_UNTRUSTED, result[1].reason);
+	/* its own key, but a CA's */
+	assert_reason(R_EK_PROFILE, result[1].reason);
+	assert_string_equal(result[1].detail, "EK certificate: the certificate is a CA's");
 	assert_int_equal(result[1].trust, EK_TRUST_NONE);
 	/* a trailing byte is no certificate */
 	assert_ok(blob_u8(&der, 0));
@@ -270,7 +276,7 @@ static void test_certificates(void **state)
 	assert_ok(private_key_make(&other));
 	blob_reset(&pem);
 	assert_ok(issue_ca(other, "ek", 10, &pem));
-	der = der_of(blob_bytes(&pem));
+	der = decoded(blob_bytes(&pem));
 	m.ek[1].certificate = blob_bytes(&der);
 	m.ek[0].certificate = BYTES_NONE;
 	assert_ok(check());
@@ -280,12 +286,102 @@ static void test_certificates(void **state)
 	private_key_free(&other);
 }
 
+/* ---- certificates that lead to a vendor ----------------------------------------- */
+
+static struct made root, issuer, leaf;
+static struct blob leaf_der;
+
+/* The EK at 1 with a certificate; only the root is in the folder. */
+static void make_certified(const char *names)
+{
+	struct spec s = leaf_spec;
+	uint8_t point[1 + 2 * 32];
+	size_t n;
+
+	s.names = names;
+	root = make(&root_spec, NULL);
+	issuer = make(&issuer_spec, &root);
+	leaf = make(&s, &issuer);
+	assert_int_equal(EVP_PKEY_get_octet_string_param(leaf.key, "pub", point, sizeof point, &n),
+			 1);
+	make_ek(1, 1, bytes_of(point + 1, 32), bytes_of(point + 33, 32));
+	leaf_der = der_of(&leaf);
+	m.ek[1].certificate = blob_bytes(&leaf_der);
+	trust(cas, &root);
+}
+
+static void free_certified(void)
+{
+	unmake(&root);
+	unmake(&issuer);
+	unmake(&leaf);
+	blob_free(&leaf_der);
+}
+
+/* The CAs in between come from the TPM. */
+static void test_trusted(void **state)
+{
+	struct blob chain;
+
+	(void)state;
+	make_certified("critical,dirName:tpm");
+	assert_ok(check());
+	assert_reason(R_EK_UNTRUSTED, result[1].reason);
+	assert_string_equal(result[1].detail,
+			    "EK certificate: no certificate of its issuer is there");
+	chain = der_of(&issuer);
+	m.chain = blob_bytes(&chain);
+	assert_ok(check());
+	assert_reason(R_OK, result[1].reason);
+	assert_int_equal(result[1].trust, EK_TRUST_CA);
+	assert_string_equal(result[1].detail, "");
+	now += 2L * DAY;
+	assert_ok(check());
+	assert_reason(R_EK_EXPIRED, result[1].reason);
+	assert_int_equal(result[1].trust, EK_TRUST_NONE);
+	blob_free(&chain);
+	free_certified();
+}
+
+static void with_firmware(uint16_t major, uint16_t minor)
+{
+	a.firmware = (uint64_t)major << 48 | (uint64_t)minor << 32 | 0x1234;
+	sign_banks();
+	assert_ok(check());
+}
+
+/* The version counts that the TPM signs, not that of the certificate. */
+static void test_firmware(void **state)
+{
+	struct blob chain;
+
+	(void)state;
+	make_certified("critical,dirName:infineon");
+	chain = der_of(&issuer);
+	m.chain = blob_bytes(&chain);
+	with_firmware(5, 62);
+	assert_reason(R_OK, result[1].reason);
+	with_firmware(5, 61);
+	assert_reason(R_EK_FIRMWARE, result[1].reason);
+	assert_int_equal(result[1].trust, EK_TRUST_NONE);
+	assert_string_equal(result[1].detail,
+			    "firmware 5.61: CVE-2017-15361 (ROCA), see Microsoft ADV170012");
+	/* whatever else there is to say */
+	m.chain = BYTES_NONE;
+	with_firmware(5, 61);
+	assert_reason(R_EK_FIRMWARE, result[1].reason);
+	with_firmware(5, 62);
+	assert_reason(R_EK_UNTRUSTED, result[1].reason);
+	blob_free(&chain);
+	free_certified();
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_good), TEST(test_ak), TEST(test_banks), TEST(test_keys),
-		TEST(test_certificates),
+		TEST(test_certificates), TEST(test_trusted), TEST(test_firmware),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
