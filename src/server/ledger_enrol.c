@@ -93,6 +93,9 @@ static enum reason ek_usable(struct ledger *l, const struct job *j, const struct
 	if (r != R_OK && r != R_STORE_NOT_FOUND)
 		return r;
 	*ret_usable = e->trust == EK_TRUST_CA;
+	/* A list says which TPM this is. That its keys are known to others stays true. */
+	if (e->reason == R_EK_FIRMWARE || e->reason == R_EK_REVOKED)
+		return R_OK;
 	if (!*ret_usable) {
 		r = store_listed_find(l->store, &key, &listed);
 		if (r != R_OK && r != R_STORE_NOT_FOUND)

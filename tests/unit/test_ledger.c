@@ -258,6 +258,35 @@ static void known_key_with_another_ak(void **state)
 	assert_value(s, "3", "SELECT state FROM node");
 }
 
+/* A list of EKs tells which TPM it is: that makes up for a CA, not for keys that are known. */
+static void listed_and_yet_refused(void **state)
+{
+	static const enum reason cases[] = { R_EK_UNTRUSTED, R_EK_EXPIRED, R_EK_FIRMWARE,
+					     R_EK_REVOKED };
+	struct scene *s = *state;
+	struct msg_enrolled out = { .count = 1, .implemented = { .count = 1, .bank[0] = {
+		.alg = ALG_SHA256, .mask = PCR_ALL } } };
+	struct ek_result ek = { .name = { 0, ALG_SHA256, 1 }, .name_len = 34, .id_object_len = 40,
+				.secret_len = 40 };
+
+	sql(s, "INSERT INTO listed_ek (name, label, list)"
+	       " VALUES (CAST(x'000b01' || zeroblob(31) AS BLOB), 'n', 'papers')");
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		bool refused = cases[i] == R_EK_FIRMWARE || cases[i] == R_EK_REVOKED;
+		struct msg_enrol e = { 0 };
+		struct enrol_token t;
+		struct ipc_message taken;
+
+		e.token = enrolling_make(s, &t, 2, proof).token;
+		ek.reason = cases[i];
+		out.tail = sizeof(ek);
+		uint64_t asked = ASK(s, &s->front, MSG_ENROL, &e, bytes_str("enrol"));
+		uint64_t job = job_taken(s, 0, MSG_ENROLLING, &taken);
+		say(s, 0, MSG_ENROLLED, job, &out, sizeof(out), bytes_of(&ek, sizeof(ek)));
+		assert_reason(refused ? cases[i] : R_OK, heard(&s->front, asked, NULL));
+	}
+}
+
 /* Two sessions prove the same EK at once: for two AKs, and for one. */
 static void enrolled_at_the_same_time(void **state)
 {
@@ -392,6 +421,7 @@ int main(void)
 		SCENE(one_nonce_at_two_workers),
 		SCENE(banks_are_proved_again),
 		SCENE(known_key_with_another_ak),
+		SCENE(listed_and_yet_refused),
 		SCENE(enrolled_at_the_same_time),
 		SCENE(alias_taken_at_the_same_time),
 		SCENE(undoing_fails),
