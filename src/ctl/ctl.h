@@ -43,6 +43,10 @@ int ctl_audit_verify(int argc, char **argv);
 int ctl_policy_show(int argc, char **argv);
 int ctl_policy_set(int argc, char **argv);
 int ctl_ek_load(int argc, char **argv);
+int ctl_ek_show(int argc, char **argv);
+int ctl_ek_ca_list(int argc, char **argv);
+int ctl_ek_ca_check(int argc, char **argv);
+int ctl_ek_ca_add(int argc, char **argv);
 int ctl_server_status(int argc, char **argv);
 int ctl_server_failures(int argc, char **argv);
 

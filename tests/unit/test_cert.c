@@ -644,6 +644,25 @@ static void test_revoked_ca(void **state)
 	assert_int_equal(path.link[1].reason, R_EK_REVOKED);
 }
 
+/* A key that no library knows, as TPM 1.2 has: a refusal, and no failure of ours. */
+static void test_unknown_key(void **state)
+{
+	static const uint8_t ec[] = { 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01 };
+	_cleanup_(cert_store_free) struct cert_store *s = usual_store();
+	_cleanup_made_ struct made leaf = make(&leaf_spec, &issuer);
+	_cleanup_(blob_free) struct blob der = der_of(&leaf);
+	uint8_t *at = memmem(der.p, der.n, ec, sizeof(ec));
+
+	(void)state;
+	assert_non_null(at);
+	at[6] = 0x63;
+	assert_reason(R_EK_PROFILE, judge(s, BYTES_NONE, blob_bytes(&der)));
+	assert_string_equal(path.link[0].fault, "its key is of a kind that cannot be read");
+	assert_string_equal(path.link[0].info.key, "of an unknown kind");
+	for (size_t i = 1; i < path.count; i++)
+		assert_reason(R_EK_UNTRUSTED, path.link[i].reason);
+}
+
 /* ---- what vendors encode wrongly ------------------------------------------------ */
 
 static void put_sequence(struct blob *b, size_t n)
@@ -1018,6 +1037,7 @@ int main(void)
 		cmocka_unit_test(test_sent_root),
 		cmocka_unit_test(test_same_name),
 		cmocka_unit_test(test_judge_ca),
+		cmocka_unit_test(test_unknown_key),
 		cmocka_unit_test(test_revocation),
 		cmocka_unit_test(test_revoked_ca),
 		cmocka_unit_test(test_padded_serial),

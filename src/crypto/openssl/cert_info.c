@@ -144,6 +144,8 @@ const char *cert_profile_fault(X509 *x)
 
 	if (X509_check_ca(x) != 0)
 		return "the certificate is a CA's";
+	if (X509_get0_pubkey(x) == NULL)
+		return "its key is of a kind that cannot be read";
 	if ((usage & (KU_KEY_ENCIPHERMENT | KU_KEY_AGREEMENT)) == 0)
 		return "the key usage is not that of an endorsement key";
 	/* without it any certificate of the same CA would do */

@@ -230,7 +230,7 @@ static void check_between(X509 *x, struct cert_link *l)
 		fault(l, R_EK_UNTRUSTED, "its extended key usage does not allow endorsement keys");
 }
 
-static enum reason describe_path(struct judging *j, STACK_OF(X509) *chain)
+static enum reason describe_path(struct judging *j, STACK_OF(X509) *chain, const struct cert *leaf)
 {
 	struct cert_path *p = j->path;
 	int n = sk_X509_num(chain);
@@ -238,6 +238,8 @@ static enum reason describe_path(struct judging *j, STACK_OF(X509) *chain)
 	p->count = n < 0 ? 0 : (size_t)n;
 	if (p->count > CERT_PATH_MAX)
 		p->count = CERT_PATH_MAX;
+	/* whatever became of the path, the leaf is told */
+	TRY(cert_describe(leaf, &p->link[0].info));
 	for (size_t i = 0; i < p->count; i++) {
 		struct cert_link *l = &p->link[i];
 		X509 *x = sk_X509_value(chain, (int)i);
@@ -285,12 +287,11 @@ static enum reason walk(struct judging *j, const struct cert *c, int64_t now)
 	X509_STORE_CTX_set_flags(context, flags);
 	verified = X509_verify_cert(context);
 	ERR_clear_error();
-	if (verified < 0)
-		return R_INTERNAL_CRYPTO;
-
-	r = describe_path(j, X509_STORE_CTX_get0_chain(context));
+	r = describe_path(j, X509_STORE_CTX_get0_chain(context), c);
 	if (r != R_OK)
 		return r;
+	for (size_t i = 1; verified < 0 && i < j->path->count; i++)
+		fault(&j->path->link[i], R_EK_UNTRUSTED, "not checked, the library gave up before");
 	if (!j->authority)
 		misfit = cert_profile_fault(c->x509);
 	else if (X509_check_ca(c->x509) == 0)
