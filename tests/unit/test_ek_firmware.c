@@ -72,6 +72,10 @@ static void test_exceptions(void **state)
 	assert_reason(R_EK_FIRMWARE, ek_firmware_judge(IFX, version(7, 39), &some, 499, &f));
 	assert_reason(R_EK_FIRMWARE, ek_firmware_judge(IFX, version(5, 61), &some, 499, &f));
 	assert_reason(R_EK_FIRMWARE, ek_firmware_judge(STM, version(73, 4), &some, 499, &f));
+	const struct ek_firmware_exception wide = { IFX, 0, UINT64_MAX, 500 };
+	const struct ek_firmware_exceptions all = { &wide, 1 };
+	assert_ok(ek_firmware_judge(IFX, version(5, 61), &all, 499, &f));
+	assert_reason(R_EK_FIRMWARE, ek_firmware_judge(STM, version(73, 4), &all, 499, &f));
 	/* where nothing is wrong there is none either */
 	assert_ok(ek_firmware_judge(IFX, version(7, 62), &some, 499, &f));
 	assert_false(f.excepted);

@@ -320,7 +320,7 @@ enum reason cert_store_add(struct cert_store *s, struct bytes file, size_t *ret_
 		if (X509_STORE_add_crl(s->roots, sk_X509_CRL_value(f.lists, i)) != 1)
 			return R_INTERNAL_MEMORY;
 	s->lists += (size_t)lists;
-	*ret_count = (size_t)(certificates + lists);
+	*ret_count = (size_t)certificates + (size_t)lists;
 	return R_OK;
 }
 
@@ -385,27 +385,36 @@ void cert_list_free(struct cert_list *l)
 	*l = (struct cert_list){ NULL, 0, 0 };
 }
 
+static enum reason take_all(struct found *f, struct cert_list *l)
+{
+	size_t n = (size_t)sk_X509_num(f->certificates);
+
+	l->v = calloc(n + 1, sizeof(struct cert *));
+	if (l->v == NULL)
+		return R_INTERNAL_MEMORY;
+	for (; l->n < n; l->n++) {
+		l->v[l->n] = calloc(1, sizeof(struct cert));
+		if (l->v[l->n] == NULL)
+			return R_INTERNAL_MEMORY;
+		l->v[l->n]->x509 = sk_X509_shift(f->certificates);
+	}
+	l->revocation_lists = (size_t)sk_X509_CRL_num(f->lists);
+	return R_OK;
+}
+
 enum reason cert_read_all(struct bytes file, struct cert_list *ret)
 {
 	_cleanup_(found_free) struct found f = { NULL, NULL };
-	_cleanup_(cert_list_free) struct cert_list l = { NULL, 0, 0 };
-	size_t n;
+	struct cert_list l = { NULL, 0, 0 };
+	enum reason r;
 
 	TRY(find_all(file, &f));
-	n = (size_t)sk_X509_num(f.certificates);
-	l.v = calloc(n + 1, sizeof(struct cert *));
-	if (l.v == NULL)
-		return R_INTERNAL_MEMORY;
-	for (; l.n < n; l.n++) {
-		l.v[l.n] = calloc(1, sizeof(struct cert));
-		if (l.v[l.n] == NULL)
-			return R_INTERNAL_MEMORY;
-		l.v[l.n]->x509 = sk_X509_shift(f.certificates);
-	}
-	l.revocation_lists = (size_t)sk_X509_CRL_num(f.lists);
-	*ret = l;
-	l = (struct cert_list){ NULL, 0, 0 };
-	return R_OK;
+	r = take_all(&f, &l);
+	if (r == R_OK)
+		*ret = l;
+	else
+		cert_list_free(&l);
+	return r;
 }
 
 /* ---- the key --------------------------------------------------------------- */
