@@ -17,6 +17,7 @@
 #include "node/console.h"
 #include "node/measure.h"
 #include "node/net.h"
+#include "node/net_root.h"
 #include "node/tpm.h"
 #include "node/watchdog.h"
 
@@ -74,6 +75,8 @@ struct network {
 	char line[80];
 	size_t line_n;
 	bool carrier;			/* it saw one in this run */
+	struct in_addr dns[NET_DNS_MAX];	/* what it said of name servers in this run */
+	size_t dns_count;
 	unsigned failures;		/* transport failures since it was up */
 	struct backoff backoff;
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/net_root.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/log.h"
-
-#define RESOLV_MAX 4096u
 
 enum reason net_root_make(void)
 {
@@ -18,13 +18,17 @@ enum reason net_root_make(void)
 	return R_OK;
 }
 
-enum reason net_root_update(void)
+enum reason net_root_resolv(const struct in_addr *server, size_t count)
 {
-	_cleanup_(blob_free) struct blob b = BLOB(RESOLV_MAX);
+	char text[NET_DNS_MAX * (sizeof("nameserver \n") + INET_ADDRSTRLEN)], address[INET_ADDRSTRLEN];
+	size_t n = 0;
 
 	/* none: then the server's name is an address, or it will not resolve */
-	if (access("/etc/resolv.conf", F_OK) < 0)
+	if (count == 0)
 		return R_OK;
-	TRY(fd_read_named("/etc/resolv.conf", &b));
-	return fd_write_file(NET_ROOT "/etc/resolv.conf", blob_bytes(&b), 0444);
+	for (size_t i = 0; i < count && i < NET_DNS_MAX; i++) {
+		inet_ntop(AF_INET, &server[i], address, sizeof(address));
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "nameserver %s\n", address);
+	}
+	return fd_write_file(NET_ROOT "/etc/resolv.conf", bytes_of(text, n), 0444);
 }

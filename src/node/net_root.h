@@ -3,12 +3,17 @@
 #ifndef BOOTGATE_NODE_NET_ROOT_H
 #define BOOTGATE_NODE_NET_ROOT_H
 
+#include <netinet/in.h>
+#include <stddef.h>
+
 #include "base/reason.h"
 
 #define NET_ROOT "/run/bootgate-net"
+/* resolv.conf(5): a resolver looks at no more */
+#define NET_DNS_MAX 3u
 
 enum reason net_root_make(void) must_check;
-/* Takes over what /etc/resolv.conf says now; called when the network is up. */
-enum reason net_root_update(void) must_check;
+/* These are the name servers now; called when the network is up. */
+enum reason net_root_resolv(const struct in_addr *server, size_t count) must_check;
 
 #endif

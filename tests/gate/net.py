@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import time
+import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -300,8 +301,23 @@ class Net(gate_case.GateCase):
         self.assertTrue(run.has("failed site.keys"), run.text)
 
 
+    def test_key_put_aside(self):
+        """A name that another tool would pass over: it is still a pinned key."""
+        keys = os.path.join(self.site, "release-keys")
+        os.rename(os.path.join(keys, "1.pem"), os.path.join(keys, "1.pem.disabled"))
+        run = self.gate()
+        self.assertTrue(run.has("failed site.keys"), run.text)
+
+
 class Script(gate_case.GateCase):
     """The script that brings a port up, played by a shell script."""
+
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.machine.path("run"))
+        # the script is another user, who writes into the test's folder
+        for folder in (self.shared, self.folder, self.machine.root, self.tpm.folder):
+            os.chmod(folder, 0o777)
 
     def script(self, text):
         self.machine.write("lib/bootgate/network", "#!/bin/sh\n" + text)
@@ -338,6 +354,29 @@ done
 exit 1
 """)
         self.admitted(self.gate("--tpm", proxy.where))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_own_user(self):
+        """Of root's powers it has two: CAP_NET_ADMIN and CAP_NET_RAW."""
+        self.script("tr '\\t' ' ' </proc/self/status\n"
+                    'touch "$NET_FOLDER/mine" && echo may write here\n')
+        run = self.gate()
+        self.admitted(run)
+        for line in ("Uid: 64511 64511 64511 64511", "Gid: 64511 64511 64511 64511",
+                     "NoNewPrivs: 1", "CapPrm: 0000000000003000",
+                     "CapEff: 0000000000003000", "CapBnd: 0000000000003000",
+                     "may write here"):
+            self.assertTrue(run.has(line), line + "\n" + run.text)
+
+    @unittest.skipUnless(os.geteuid() == 0, "the resolver's folder is root's")
+    def test_name_servers(self):
+        self.script("echo net: dns 10.0.0.2\necho 'net: dns 10.0.0.3;x'\n"
+                    "echo net: dns ::1\necho net: dns 10.0.0.4\n"
+                    "echo net: dns 10.0.0.5\necho net: dns 10.0.0.6\n")
+        self.admitted(self.gate())
+        with open("/run/bootgate-net/etc/resolv.conf", encoding="ascii") as f:
+            self.assertEqual(f.read(), "nameserver 10.0.0.2\nnameserver 10.0.0.4\n"
+                                       "nameserver 10.0.0.5\n")
 
     def later(self, line, reason):
         mark = self.path("mark")
