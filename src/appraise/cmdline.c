@@ -2,8 +2,10 @@
 /*
  * The options that the gate's kernel was started with, where they are not the
  * embedded ones. Boot loaders pass the name of the file they loaded: exactly
- * one word without `=`, first, is let through. Every other word must be one
- * that the policy names.
+ * one word, first, that looks like the name of an EFI program is let through.
+ * Some words without `=` mean something to the kernel, such as
+ * sysrq_always_enabled; none ends in .efi. Every other word must be one that
+ * the policy names.
  *
  * Text counts only where a digest proves it. The stub of systemd hashes the
  * UTF-16 text (some versions with its NUL), and has it in the log. The stub of
@@ -67,6 +69,23 @@ static bool is_parameter(const struct policy *p, const char *word, size_t n)
 	return false;
 }
 
+static bool is_file_name(const char *word, size_t n)
+{
+	static const char suffix[] = ".efi";
+	const size_t len = sizeof(suffix) - 1;
+
+	if (n <= len || memcmp(word + n - len, suffix, len) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		char c = word[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      strchr("._/:-", c)))
+			return false;
+	}
+	return true;
+}
+
 /* False with the first word that is not allowed. */
 static bool words_allowed(const struct policy *p, const struct options *o, struct bytes *ret_word)
 {
@@ -86,7 +105,7 @@ static bool words_allowed(const struct policy *p, const struct options *o, struc
 		at += n;
 		/* A quote would let a parameter reach over a blank. */
 		if (memchr(start, '"', n) ||
-		    !((word == 0 && !memchr(start, '=', n)) || is_parameter(p, start, n))) {
+		    !((word == 0 && is_file_name(start, n)) || is_parameter(p, start, n))) {
 			*ret_word = bytes_of(start, n);
 			return false;
 		}

@@ -593,6 +593,15 @@ static void test_options(void **state)
 	assert_refused(a, R_POLICY_CMDLINE);
 	options("gate.efi other", true);
 	assert_refused(a, R_POLICY_CMDLINE);
+	/* a word alone can mean something to the kernel */
+	options("sysrq_always_enabled", true);
+	assert_refused(a, R_POLICY_CMDLINE);
+	options(".efi", true);
+	assert_refused(a, R_POLICY_CMDLINE);
+	options("debug,gate.efi", true);
+	assert_refused(a, R_POLICY_CMDLINE);
+	options("http://192.0.2.1:8080/rack_1/gate-1.0.efi", true);
+	assert_admitted(a);
 	options("gate\"x\"", true);
 	assert_refused(a, R_POLICY_CMDLINE);
 	/* nothing at all is no option */
