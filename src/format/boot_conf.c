@@ -210,10 +210,14 @@ enum reason boot_conf_write(const struct boot_conf *c, struct blob *ret)
 	return blob_append(ret, text.p, text.n);
 }
 
-uint32_t boot_conf_floor(const struct boot_conf *c, const char *line)
+bool boot_conf_floor(const struct boot_conf *c, const char *line, uint32_t *ret)
 {
-	for (size_t i = 0; i < c->floor_count; i++)
-		if (strcmp(c->floor[i].line, line) == 0)
-			return c->floor[i].security_version;
-	return 0;
+	*ret = 0;
+	for (size_t i = 0; i < c->floor_count; i++) {
+		if (strcmp(c->floor[i].line, line) != 0)
+			continue;
+		*ret = c->floor[i].security_version;
+		return true;
+	}
+	return c->floor_count == 0;
 }

@@ -56,7 +56,10 @@ struct boot_conf {
 /* Defaults for all but server.url and mirror.url. */
 enum reason boot_conf_read(struct bytes in, struct boot_conf *ret, struct conf_error *err) must_check;
 enum reason boot_conf_write(const struct boot_conf *c, struct blob *ret) must_check;
-/* Least security version of a line; 0 where the site names none. */
-uint32_t boot_conf_floor(const struct boot_conf *c, const char *line);
+/*
+ * Least security version of a line; 0 for all where the site names none.
+ * False: other lines have one and this has not, so it would be a way around.
+ */
+bool boot_conf_floor(const struct boot_conf *c, const char *line, uint32_t *ret) must_check;
 
 #endif

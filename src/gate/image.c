@@ -47,16 +47,19 @@ static enum reason verify_manifest(struct gate *g)
 	const struct boot_conf *c = &g->config.boot;
 	const struct manifest *m = &a->manifest;
 	struct bytes payload;
+	uint32_t floor;
 	size_t valid;
 
 	TRY(cose_sign_verify(blob_bytes(&a->manifest_bytes), COSE_AAD_MANIFEST,
 			     &g->config.release_keys, c->release_threshold, &payload, &valid));
 	TRY(manifest_read(payload, &a->manifest));
 	TRY(check_purpose(&a->verdict, m));
-	if (m->security_version < boot_conf_floor(c, m->line))
+	if (!boot_conf_floor(c, m->line, &floor))
+		return log_reason(R_MANIFEST_FLOOR, "%s has no floor here, other lines have one",
+				  m->line);
+	if (m->security_version < floor)
 		return log_reason(R_MANIFEST_FLOOR, "%s %s: %u, at least %u", m->line,
-				  m->version, (unsigned)m->security_version,
-				  (unsigned)boot_conf_floor(c, m->line));
+				  m->version, (unsigned)m->security_version, (unsigned)floor);
 	log_info("image %s %s, security version %u, %zu release signatures", m->line,
 		 m->version, (unsigned)m->security_version, valid);
 	return R_OK;

@@ -235,6 +235,10 @@ class Manifest(gate_case.GateCase):
         self.make_site(release__floor__lab="4")
         self.refused(self.gate(), "manifest.floor")
 
+    def test_floor_of_another_line(self):
+        self.make_site(release__floor__other="1")
+        self.refused(self.gate(), "manifest.floor")
+
     def test_at_the_floor(self):
         self.make_site(release__floor__lab="3")
         self.admitted(self.gate())

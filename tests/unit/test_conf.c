@@ -167,6 +167,7 @@ static void test_boot(void **state)
 {
 	_cleanup_(blob_free) struct blob b = BLOB(LIMIT_CONF);
 	struct boot_conf c, again;
+	uint32_t floor;
 
 	(void)state;
 	assert_ok(boot_conf_read(bytes_str(full), &c, &err));
@@ -183,9 +184,12 @@ static void test_boot(void **state)
 	assert_int_equal(c.fail_delay, 90);
 	assert_string_equal(c.contact_text, "Operations, +1 555 0100");
 	assert_int_equal(c.release_threshold, 2);
-	assert_int_equal(boot_conf_floor(&c, "lab"), 3);
-	assert_int_equal(boot_conf_floor(&c, "gpu-host"), UINT32_MAX);
-	assert_int_equal(boot_conf_floor(&c, "other"), 0);
+	assert_true(boot_conf_floor(&c, "lab", &floor));
+	assert_int_equal(floor, 3);
+	assert_true(boot_conf_floor(&c, "gpu-host", &floor));
+	assert_int_equal(floor, UINT32_MAX);
+	/* a line that is not named would be a way around the floor of one that is */
+	assert_false(boot_conf_floor(&c, "other", &floor));
 	assert_ok(boot_conf_write(&c, &b));
 	assert_ok(boot_conf_read(blob_bytes(&b), &again, &err));
 	assert_memory_equal(&again, &c, sizeof c);
@@ -200,6 +204,7 @@ static void test_boot_defaults(void **state)
 {
 	_cleanup_(blob_free) struct blob b = BLOB(LIMIT_CONF);
 	struct boot_conf c, again;
+	uint32_t floor;
 
 	(void)state;
 	assert_ok(boot_conf_read(bytes_str(URLS), &c, &err));
@@ -211,6 +216,8 @@ static void test_boot_defaults(void **state)
 	assert_int_equal(c.fail_delay, 60);
 	assert_int_equal(c.release_threshold, 1);
 	assert_int_equal(c.floor_count, 0);
+	assert_true(boot_conf_floor(&c, "any", &floor));
+	assert_int_equal(floor, 0);
 	assert_ok(boot_conf_write(&c, &b));
 	assert_ok(boot_conf_read(blob_bytes(&b), &again, &err));
 	assert_memory_equal(&again, &c, sizeof c);
