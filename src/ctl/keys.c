@@ -23,8 +23,12 @@ enum reason ctl_keys(const char *folder, struct pinned_keys *ret)
 		size_t n = strlen(names.v[i]);
 		char path[1024];
 
-		if (n < 4 || strcmp(names.v[i] + n - 4, ".pem") != 0)
-			continue;
+		/* Whatever is here gets into the image, whatever it is called. */
+		if (n < 4 || strcmp(names.v[i] + n - 4, ".pem") != 0) {
+			fprintf(stderr, "bootgatectl: %s/%s: only public keys, *.pem, belong here\n", folder,
+				names.v[i]);
+			return R_SITE_KEYS;
+		}
 		if (ret->count == COSE_KEYS_MAX)
 			return R_SITE_KEYS;
 		struct pinned_key *k = &ret->key[ret->count];

@@ -52,6 +52,14 @@ static enum reason read_boot_conf(const char *folder, struct digest *d, struct b
 	return R_OK;
 }
 
+/* A key that is put aside under another name must not stay in force unseen. */
+static bool is_pem(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 4 && strcmp(name + n - 4, ".pem") == 0;
+}
+
 static enum reason read_keys(const char *folder, const char *sub, struct digest *d,
 			     struct pinned_keys *ret)
 {
@@ -70,7 +78,7 @@ static enum reason read_keys(const char *folder, const char *sub, struct digest 
 		snprintf(name, sizeof(name), "%s/%s", sub, names.v[i]);
 		TRY(read_part(folder, name, d, &b));
 		snprintf(key->name, sizeof(key->name), "%.63s", names.v[i]);
-		if (ec_public_from_pem(blob_bytes(&b), &key->key) ||
+		if (!is_pem(names.v[i]) || ec_public_from_pem(blob_bytes(&b), &key->key) ||
 		    ec_public_id(&key->key, key->id))
 			return log_reason(R_SITE_KEYS, "%s", name);
 		ret->count++;
