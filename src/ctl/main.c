@@ -9,7 +9,7 @@
 #include "crypto/init.h"
 #include "ctl/ctl.h"
 
-/* A NULL verb: the one short form. `offline` needs no server. */
+/* A NULL verb: the one short form. */
 static const struct {
 	const char *noun, *verb;
 	int (*run)(int argc, char **argv);

@@ -27,39 +27,12 @@ enum reason admin_note(struct call *c, struct bytes target, const char *detail) 
 /* A number in text, `fallback` where it is empty. */
 enum reason admin_number(const char *text, uint64_t fallback, uint64_t *ret) must_check;
 
+#define ADMIN_OP(symbol, function, name, method, path, args, body) \
+	enum reason op_##function(struct call *c) must_check;
+#include "server/admin_ops.def"
+#undef ADMIN_OP
+
 /* admin_node.c */
 void admin_node_out(struct out *o, const struct node *n);
-enum reason op_node_list(struct call *c) must_check;
-enum reason op_node_show(struct call *c) must_check;
-enum reason op_node_approve(struct call *c) must_check;
-enum reason op_node_revoke(struct call *c) must_check;
-
-/* admin_boot.c */
-enum reason op_explain(struct call *c) must_check;
-enum reason op_evidence(struct call *c) must_check;
-enum reason op_verdict(struct call *c) must_check;
-
-/* admin_ref.c */
-enum reason op_ref_list(struct call *c) must_check;
-enum reason op_ref_show(struct call *c) must_check;
-enum reason op_ref_learn(struct call *c) must_check;
-enum reason op_ref_activate(struct call *c) must_check;
-enum reason op_ref_revoke(struct call *c) must_check;
-
-/* admin_image.c */
-enum reason op_image_list(struct call *c) must_check;
-enum reason op_image_add(struct call *c) must_check;
-enum reason op_image_select(struct call *c) must_check;
-
-/* admin_policy.c */
-enum reason op_policy_show(struct call *c) must_check;
-enum reason op_policy_set(struct call *c) must_check;
-enum reason op_ek_load(struct call *c) must_check;
-
-/* admin_status.c */
-enum reason op_failure_list(struct call *c) must_check;
-enum reason op_audit_list(struct call *c) must_check;
-enum reason op_audit_verify(struct call *c) must_check;
-enum reason op_status(struct call *c) must_check;
 
 #endif

@@ -6,7 +6,7 @@
 #include "server/msg.h"
 
 enum admin_op {
-#define ADMIN_OP(symbol, method, path, args, body) ADMIN_##symbol,
+#define ADMIN_OP(symbol, function, name, method, path, args, body) ADMIN_##symbol,
 #include "server/admin_ops.def"
 #undef ADMIN_OP
 	ADMIN_OP_MAX
@@ -20,6 +20,7 @@ enum admin_body {
 };
 
 struct admin_route {
+	const char *name;	/* in the audit */
 	const char *method;
 	const char *path;	/* below /v1/admin/ */
 	const char *args;
@@ -27,7 +28,6 @@ struct admin_route {
 };
 /* Indexed by enum admin_op. */
 extern const struct admin_route admin_route[ADMIN_OP_MAX];
-/* "node.approve": the path's words, as the audit names the operation. */
 const char *admin_op_name(enum admin_op op);
 
 #endif

@@ -34,28 +34,9 @@ enum reason admin_number(const char *text, uint64_t fallback, uint64_t *ret)
 typedef enum reason (*operation)(struct call *c);
 
 static const operation operations[ADMIN_OP_MAX] = {
-	[ADMIN_NODE_LIST] = op_node_list,
-	[ADMIN_NODE_SHOW] = op_node_show,
-	[ADMIN_NODE_APPROVE] = op_node_approve,
-	[ADMIN_NODE_REVOKE] = op_node_revoke,
-	[ADMIN_EXPLAIN] = op_explain,
-	[ADMIN_EVIDENCE] = op_evidence,
-	[ADMIN_VERDICT] = op_verdict,
-	[ADMIN_REF_LIST] = op_ref_list,
-	[ADMIN_REF_SHOW] = op_ref_show,
-	[ADMIN_REF_LEARN] = op_ref_learn,
-	[ADMIN_REF_ACTIVATE] = op_ref_activate,
-	[ADMIN_REF_REVOKE] = op_ref_revoke,
-	[ADMIN_IMAGE_LIST] = op_image_list,
-	[ADMIN_IMAGE_ADD] = op_image_add,
-	[ADMIN_IMAGE_SELECT] = op_image_select,
-	[ADMIN_POLICY_SHOW] = op_policy_show,
-	[ADMIN_POLICY_SET] = op_policy_set,
-	[ADMIN_EK_LOAD] = op_ek_load,
-	[ADMIN_FAILURE_LIST] = op_failure_list,
-	[ADMIN_AUDIT_LIST] = op_audit_list,
-	[ADMIN_AUDIT_VERIFY] = op_audit_verify,
-	[ADMIN_STATUS] = op_status,
+#define ADMIN_OP(symbol, function, name, method, path, args, body) [ADMIN_##symbol] = op_##function,
+#include "server/admin_ops.def"
+#undef ADMIN_OP
 };
 
 /*
