@@ -36,8 +36,9 @@ static const struct jail_rule core[] = {
 	ALLOW(writev),
 	ALLOW(recvmsg),
 	ALLOW(recvfrom),
-	ALLOW(sendmsg),
-	ALLOW(sendto),
+	/* MSG_FASTOPEN connects, which is another call's business */
+	ALLOW_IF(sendmsg, 2, MSG_FASTOPEN, 0),
+	ALLOW_IF(sendto, 3, MSG_FASTOPEN, 0),
 	ALLOW(shutdown),
 	ALLOW(close),
 	ALLOW(lseek),
@@ -178,7 +179,7 @@ static const struct jail_rule client[] = {
 	DENY(socket, EAFNOSUPPORT),
 	ALLOW(connect),
 	ALLOW(bind),
-	ALLOW(sendmmsg),
+	ALLOW_IF(sendmmsg, 3, MSG_FASTOPEN, 0),
 	ALLOW(recvmmsg),
 };
 

@@ -66,6 +66,9 @@ enum reason op_explain(struct call *c)
 	if (!a || !e)
 		return R_INTERNAL_MEMORY;
 	TRY(boot_of(c, &n, a));
+	/* Of old boots only the result is kept. */
+	if (a->explanation.n == 0)
+		return R_STORE_NOT_FOUND;
 	TRY(explanation_read(a->explanation, e));
 	out_object(&c->out, "node");
 	admin_node_out(&c->out, &n);

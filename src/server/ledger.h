@@ -171,11 +171,11 @@ void on_enrolled(struct ledger *l, struct job *j, const struct msg_enrolled *m, 
 /* Opens the enrolment token of an attest message and checks the proofs. */
 enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attest *m) must_check;
 
-/* ledger_pending.c */
+/* ledger_retention.c */
 /* Forgets nodes that nobody approved in time; called each turn. */
 void pending_expire(struct ledger *l);
-/* After an attestation: a node that waits must not fill the disk. */
-enum reason pending_trim(struct ledger *l, const struct node *n) must_check;
+/* After an attestation: whoever has a TPM's key must not fill the disk. */
+enum reason evidence_trim(struct ledger *l, const struct node *n) must_check;
 
 /* ledger_attest.c */
 void on_attest(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_attest *m, struct bytes body);

@@ -333,7 +333,7 @@ static enum reason record(struct ledger *l, struct job *j)
 	a->clock = j->facts.clock;
 	a->selection = j->s.session.selection;
 	TRY(store_attestation_add(l->store, a, blob_bytes(&j->body)));
-	TRY(pending_trim(l, &j->node));
+	TRY(evidence_trim(l, &j->node));
 	return audit(l, "gate", "verdict", BYTES(j->node.id), j->facts.reason,
 		     directive_name(a->directive));
 }

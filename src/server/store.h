@@ -124,17 +124,16 @@ enum reason store_receipt_add(struct store *s, const uint8_t verdict_digest[SHA2
 			      const struct pcr_values *values, struct bytes body) must_check;
 
 /*
- * Nodes that wait for approval (store_pending.c). None of the three touches
- * another node: R_STORE_NOT_FOUND.
+ * What is kept (store_retention.c). Called after each attestation of a node,
+ * in any state: evidence and explanation of the newest `keep` stay.
  */
+enum reason store_evidence_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep) must_check;
+/* Nodes that wait for approval. None of the three touches another: R_STORE_NOT_FOUND. */
 /* One that was not seen since then. */
 enum reason store_pending_stale(struct store *s, int64_t since, uint8_t ret_id[SHA256_LEN]) must_check;
 /* Forgets it with all that it sent. */
 enum reason store_pending_forget(struct store *s, const uint8_t id[SHA256_LEN]) must_check;
-/*
- * Called after each of its attestations: evidence and explanation of the
- * newest `keep` stay, the nonces of others as long as they are not older than `since`.
- */
+/* The rest of what is behind the newest `keep` and older than `since` goes, with its nonce. */
 enum reason store_pending_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep,
 			       int64_t since) must_check;
 

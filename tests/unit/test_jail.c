@@ -347,9 +347,24 @@ static int act_threads(void)
 	return value == 42 ? 0 : 2;
 }
 
+/* Whoever holds a listening socket could connect with it, were the flag let through. */
+static int act_fast_open(void)
+{
+	return sendto(STDIN_FILENO, "x", 1, MSG_FASTOPEN, NULL, 0) < 0 ? 0 : 1;
+}
+
+static int act_fast_open_message(void)
+{
+	struct msghdr m = { 0 };
+
+	return sendmsg(STDIN_FILENO, &m, MSG_FASTOPEN) < 0 ? 0 : 1;
+}
+
 static void test_front(void **state)
 {
 	(void)state;
+	assert_killed(JAIL_FRONT, act_fast_open);
+	assert_killed(JAIL_FRONT, act_fast_open_message);
 	assert_does(JAIL_FRONT, act_threads);
 	assert_does(JAIL_FRONT, act_open_denied);
 	assert_killed(JAIL_FRONT, act_socket);

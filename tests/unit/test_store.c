@@ -280,11 +280,13 @@ static void test_pending_node_keeps_little(void **state)
 	struct fixture *f = *state;
 	struct node n = attested_node(f, NODE_PENDING, 2);
 
+	assert_ok(store_evidence_trim(f->store, n.id, 2));
 	assert_ok(store_pending_trim(f->store, n.id, 2, 0));
 	assert_true(has_evidence(f, 1) && has_nonce(f, 1, 5));
 	struct attestation a = attestation_number(3, 3);
 	a.time = 3;
 	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
+	assert_ok(store_evidence_trim(f->store, n.id, 2));
 	assert_ok(store_pending_trim(f->store, n.id, 2, 1));
 	assert_false(has_evidence(f, 1));
 	assert_true(has_evidence(f, 2) && has_evidence(f, 3) && has_nonce(f, 2, 5) && has_nonce(f, 3, 5));

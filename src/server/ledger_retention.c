@@ -7,7 +7,9 @@
 
 #define EXPIRY_EACH_MS 60000u
 #define EXPIRY_AT_ONCE 64u	/* in one turn */
-#define EVIDENCE_KEPT 8u
+/* Boots whose evidence and explanation are kept. */
+#define KEPT_OF_ENROLLED 64u
+#define KEPT_OF_OTHERS 8u
 /* A nonce is recorded for longer than any challenge may be answered. */
 #define NONCE_KEPT_S 7200
 
@@ -41,9 +43,11 @@ void pending_expire(struct ledger *l)
 	}
 }
 
-enum reason pending_trim(struct ledger *l, const struct node *n)
+enum reason evidence_trim(struct ledger *l, const struct node *n)
 {
+	TRY(store_evidence_trim(l->store, n->id,
+				n->state == NODE_ENROLLED ? KEPT_OF_ENROLLED : KEPT_OF_OTHERS));
 	if (n->state != NODE_PENDING)
 		return R_OK;
-	return store_pending_trim(l->store, n->id, EVIDENCE_KEPT, ledger_now() - NONCE_KEPT_S);
+	return store_pending_trim(l->store, n->id, KEPT_OF_OTHERS, ledger_now() - NONCE_KEPT_S);
 }

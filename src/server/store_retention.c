@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is stored for nodes that nobody approved, and how it goes away. */
+/* How much is kept of what a node sends, above all when nobody approved it. */
 #include "server/store_internal.h"
 
 enum reason store_pending_stale(struct store *s, int64_t since, uint8_t ret_id[SHA256_LEN])
@@ -44,33 +44,53 @@ enum reason store_pending_forget(struct store *s, const uint8_t id[SHA256_LEN])
 	return R_OK;
 }
 
-enum reason store_pending_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep, int64_t since)
+static enum reason nth_newest(struct store *s, const uint8_t id[SHA256_LEN], unsigned n, int64_t *ret)
 {
-	_statement_ find = NULL;
-	_statement_ evidence = NULL;
-	_statement_ explanation = NULL;
-	_statement_ old = NULL;
+	_statement_ st = NULL;
 
-	TRY(pending(s, id));
 	TRY(db_get(s, "SELECT number FROM attestation WHERE node = ? ORDER BY number DESC LIMIT 1 OFFSET ?",
-		   &find));
-	db_bytes(find, 1, bytes_of(id, SHA256_LEN));
-	db_int(find, 2, keep);
-	enum reason r = db_row(s, find);
+		   &st));
+	db_bytes(st, 1, bytes_of(id, SHA256_LEN));
+	db_int(st, 2, n);
+	TRY(db_row(s, st));
+	*ret = sqlite3_column_int64(st, 0);
+	return R_OK;
+}
+
+enum reason store_evidence_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep)
+{
+	/* Called for each new one, so one at a time is enough. */
+	static const char *const gone[] = {
+		"DELETE FROM evidence WHERE digest = (SELECT evidence FROM attestation WHERE number = ?)",
+		"UPDATE attestation SET explanation = x'' WHERE number = ?",
+	};
+	int64_t number;
+	enum reason r = nth_newest(s, id, keep, &number);
+
 	if (r != R_OK)
 		return r == R_STORE_NOT_FOUND ? R_OK : r;
-	int64_t number = sqlite3_column_int64(find, 0);
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
+		_statement_ st = NULL;
 
-	TRY(db_get(s, "DELETE FROM evidence WHERE digest = (SELECT evidence FROM attestation WHERE number = ?)",
-		   &evidence));
-	db_int(evidence, 1, number);
-	TRY(db_run(s, evidence));
-	TRY(db_get(s, "UPDATE attestation SET explanation = x'' WHERE number = ?", &explanation));
-	db_int(explanation, 1, number);
-	TRY(db_run(s, explanation));
-	TRY(db_get(s, "DELETE FROM attestation WHERE node = ? AND number <= ? AND time < ?", &old));
-	db_bytes(old, 1, bytes_of(id, SHA256_LEN));
-	db_int(old, 2, number);
-	db_int(old, 3, since);
-	return db_run(s, old);
+		TRY(db_get(s, gone[i], &st));
+		db_int(st, 1, number);
+		TRY(db_run(s, st));
+	}
+	return R_OK;
+}
+
+enum reason store_pending_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep, int64_t since)
+{
+	_statement_ st = NULL;
+	int64_t number;
+
+	TRY(pending(s, id));
+	enum reason r = nth_newest(s, id, keep, &number);
+	if (r != R_OK)
+		return r == R_STORE_NOT_FOUND ? R_OK : r;
+	TRY(db_get(s, "DELETE FROM attestation WHERE node = ? AND number <= ? AND time < ?", &st));
+	db_bytes(st, 1, bytes_of(id, SHA256_LEN));
+	db_int(st, 2, number);
+	db_int(st, 3, since);
+	return db_run(s, st);
 }
