@@ -384,6 +384,9 @@ static void test_store_files(void **state)
 	assert_ok(blob_append(&a, "-----BEGIN CERTIFICATE-----\nAAAA\n"
 				  "-----END CERTIFICATE-----\n", 59));
 	assert_reason(R_EK_FORMAT, cert_store_add(s, blob_bytes(&a), &count));
+	assert_ok(blob_append(&b, "-----BEGIN CERTIFICATE-----\n!!!!\n"
+				  "-----END CERTIFICATE-----\n", 59));
+	assert_reason(R_EK_FORMAT, cert_store_add(s, blob_bytes(&b), &count));
 	assert_int_equal(count, 99);
 }
 
@@ -546,16 +549,17 @@ static struct cert_store *usual_store(void)
 /* A CA of a folder: its own end is no fault, its own signature counts. */
 static void test_judge_ca(void **state)
 {
-	struct spec old = issuer_spec;
+	struct spec old = issuer_spec, other_spec = root_spec;
 	_cleanup_(cert_store_free) struct cert_store *s = usual_store();
 
 	(void)state;
+	other_spec.subject = "Other root";
 	old.subject = "Old";
 	old.to = -3600;
 	_cleanup_made_ struct made expired = make(&old, &root);
 	_cleanup_made_ struct made leaf = make(&leaf_spec, &issuer);
 	_cleanup_made_ struct made stranger = make(&issuer_spec, &leaf);
-	_cleanup_made_ struct made broken_root = make(&root_spec, NULL);
+	_cleanup_made_ struct made broken_root = make(&other_spec, NULL);
 	const ASN1_BIT_STRING *signature;
 	const struct {
 		const struct made *m;
