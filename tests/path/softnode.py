@@ -205,9 +205,9 @@ class SoftNode:
 
     def ask(self, method, path, body=None):
         if not self.connection:
-            self.connection = http.client.HTTPSConnection(
-                "127.0.0.1", self.port, context=self.tls, timeout=120,
-                source_address=(self.address, 0) if self.address else None)
+            how = {"timeout": 120, "source_address": (self.address, 0) if self.address else None}
+            self.connection = (http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls, **how)
+                               if self.tls else http.client.HTTPConnection("127.0.0.1", self.port, **how))
         try:
             self.connection.request(method, path, body, {"Content-Type": "application/cbor"})
             answer = self.connection.getresponse()
