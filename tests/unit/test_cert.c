@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 #include "crypto/cert.h"
-#include "crypto/der.h"
+#include "crypto/cert_der.h"
 #include "cert_kit.h"
 
 static struct cert_path path;

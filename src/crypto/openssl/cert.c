@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "crypto/der.h"
+#include "crypto/cert_der.h"
 #include "crypto/openssl/cert_priv.h"
 
 enum {

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "crypto/der.h"
+#include "crypto/cert_der.h"
 #include "crypto/openssl/cert_priv.h"
 
 enum { SENT_MAX = 16 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crypto/der.h"
+#include "crypto/cert_der.h"
 
 #include "base/cleanup.h"
 

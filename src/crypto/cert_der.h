@@ -4,8 +4,8 @@
  * certificate ends in NV, and the one vendor mistake that OpenSSL does not
  * read. Pure bytes.
  */
-#ifndef BOOTGATE_CRYPTO_DER_H
-#define BOOTGATE_CRYPTO_DER_H
+#ifndef BOOTGATE_CRYPTO_CERT_DER_H
+#define BOOTGATE_CRYPTO_CERT_DER_H
 
 #include "base/bytes.h"
 
