@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 
 enum {
-	TD_DEBUG = 1 << 0,		/* TUD.DEBUG of TDATTRIBUTES */
 	SGX_DEBUG = 1 << 1,		/* ATTRIBUTES.DEBUG */
 };
 
@@ -20,6 +19,20 @@ const uint8_t tdx_intel_root[1][SHA256_LEN] = { {
 static const uint8_t sandbox_root[SHA256_LEN] = {
 	0xab, 0xcb, 0xd1, 0xf4, 0xda, 0x01, 0x7d, 0x68, 0xac, 0x75, 0xb4, 0x9f, 0xcd, 0x7d, 0x12, 0xfd,
 	0xdc, 0xd9, 0x49, 0xd3, 0xcb, 0x5d, 0x9a, 0xfa, 0x78, 0xf2, 0xcf, 0x44, 0xd4, 0x89, 0x63, 0x0b,
+};
+
+/* MRSIGNER and ISVPRODID, as Intel's signed identities of the two name them. */
+const struct tdx_qe_pin tdx_intel_qe[TDX_QES] = {
+	[TDX_QE_SGX] = {
+		{ 0x8c, 0x4f, 0x57, 0x75, 0xd7, 0x96, 0x50, 0x3e, 0x96, 0x13, 0x7f, 0x77, 0xc6, 0x8a, 0x82, 0x9a,
+		  0x00, 0x56, 0xac, 0x8d, 0xed, 0x70, 0x14, 0x0b, 0x08, 0x1b, 0x09, 0x44, 0x90, 0xc5, 0x7b, 0xff },
+		1,
+	},
+	[TDX_QE_TD] = {
+		{ 0xdc, 0x9e, 0x2a, 0x7c, 0x6f, 0x94, 0x8f, 0x17, 0x47, 0x4e, 0x34, 0xa7, 0xfc, 0x43, 0xed, 0x03,
+		  0x0f, 0x7c, 0x15, 0x63, 0xf1, 0xba, 0xbd, 0xdf, 0x63, 0x40, 0xc8, 0x2e, 0x0e, 0x54, 0xa8, 0xc5 },
+		2,
+	},
 };
 
 void tdx_result_free(struct tdx_result *v)
@@ -91,6 +104,20 @@ static enum reason check_chain(const struct cvm_evidence *e, const uint8_t (*roo
 	return R_OK;
 }
 
+/*
+ * A PCK signs for every enclave that may ask the provisioning enclave, whoever
+ * wrote it: only Intel's own make it a quote. In debug mode its key is the
+ * host's.
+ */
+static enum reason check_qe(const struct tdx_quote *q)
+{
+	const struct tdx_qe_pin *pin = &tdx_intel_qe[q->body == TDX_BODY_SGX ? TDX_QE_SGX : TDX_QE_TD];
+
+	if (!bytes_equal(q->qe.mr_signer, BYTES(pin->mr_signer)) || q->qe.isv_prod_id != pin->isv_prod_id)
+		return R_TDX_QE_IDENTITY;
+	return q->qe.attributes.p[0] & SGX_DEBUG ? R_TDX_QE_DEBUG : R_OK;
+}
+
 /* Buffers are filled up with zeros; anything else does not belong there. */
 static void note_rest(struct tdx_result *v)
 {
@@ -99,14 +126,13 @@ static void note_rest(struct tdx_result *v)
 			cvm_note(&v->notes, R_FORMAT_TRAILING);
 }
 
-static void note_debug(struct tdx_result *v)
+/* The first byte of TDATTRIBUTES (TUD) is of what takes the trust from a TD. */
+static enum reason check_debug(const struct tdx_quote *q)
 {
-	const struct tdx_quote *q = &v->quote;
 	bool debug = q->body == TDX_BODY_SGX ? q->enclave.attributes.p[0] & SGX_DEBUG :
-					       q->td.td_attributes.p[0] & TD_DEBUG;
+					       q->td.td_attributes.p[0] != 0;
 
-	if (debug)
-		cvm_note(&v->notes, R_TDX_DEBUG);
+	return debug ? R_TDX_DEBUG : R_OK;
 }
 
 enum reason tdx_verify(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
@@ -119,13 +145,14 @@ enum reason tdx_verify(const struct cvm_evidence *e, const uint8_t (*root)[SHA25
 	TRY(check_binding(&ret->quote));
 	TRY(find_pck(e, ret));
 	TRY(check_chain(e, root, ret));
+	TRY(check_qe(&ret->quote));
+	TRY(check_debug(&ret->quote));
 	if (e->nonce.p) {
 		if (!cvm_nonce_equal(e->nonce, ret->quote.report_data))
 			return R_TDX_NONCE;
 		ret->nonce_checked = true;
 	}
 	TRY(tdx_tcb_judge(e, root, object, objects, ret));
-	note_debug(ret);
 	note_rest(ret);
 	return R_OK;
 }

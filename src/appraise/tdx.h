@@ -11,6 +11,14 @@
 /* SHA-256 of the SubjectPublicKeyInfo of Intel's SGX root. */
 extern const uint8_t tdx_intel_root[1][SHA256_LEN];
 
+/* Intel's quoting enclaves, whatever collateral says: of SGX quotes, of TDX quotes. */
+enum { TDX_QE_SGX, TDX_QE_TD, TDX_QES };
+struct tdx_qe_pin {
+	uint8_t mr_signer[32];
+	uint16_t isv_prod_id;
+};
+extern const struct tdx_qe_pin tdx_intel_qe[TDX_QES];
+
 /* Collateral that verified; the views of `head` are into `text`. */
 struct tdx_statement {
 	struct blob text;
@@ -40,8 +48,8 @@ void tdx_result_free(struct tdx_result *v);
 
 /*
  * R_OK when the quote's signature leads through attestation key, quoting
- * enclave and PCK certificate to the root, its report data are the nonce, and
- * no collateral speaks against it. `object`: JSON objects, any. *ret says how
+ * enclave (Intel's) and PCK certificate to the root, neither it nor the guest
+ * is in debug mode, its report data are the nonce, and no collateral speaks against it. `object`: JSON objects, any. *ret says how
  * far it came in any case; it is the caller's to free.
  */
 enum reason tdx_verify(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],

@@ -197,6 +197,8 @@ static void print_text(const struct run *r)
 		else
 			printf("refused: %s: %s %s\n", reason_name(a->reason), reason_sentence(a->reason),
 			       reason_remedy(a->reason));
+		if (a->what)
+			printf("  of: %s\n", a->what);
 		for (size_t k = 0; k < a->notes.n; k++)
 			printf("  note: %s: %s\n", reason_name(a->notes.v[k]), reason_sentence(a->notes.v[k]));
 	}

@@ -31,6 +31,7 @@ void cvm_folder_free(struct cvm_folder *f);
 struct cvm_answer {
 	enum reason reason;
 	struct cvm_notes notes;
+	const char *what;		/* what the evidence is of; NULL where the type says it */
 	json_t *json;
 };
 

@@ -39,12 +39,18 @@ static json_t *td_json(const struct tdx_quote *q)
 	return j;
 }
 
+static const char *body_name(enum tdx_body body)
+{
+	static const char *const names[] = { [TDX_BODY_SGX] = "SGX enclave", [TDX_BODY_TD_1_0] = "TDX 1.0",
+					     [TDX_BODY_TD_1_5] = "TDX 1.5" };
+
+	return names[body];
+}
+
 static json_t *quote_json(const struct tdx_quote *q)
 {
-	static const char *const bodies[] = { [TDX_BODY_SGX] = "SGX", [TDX_BODY_TD_1_0] = "TD 1.0",
-					      [TDX_BODY_TD_1_5] = "TD 1.5" };
 	json_t *j = json_pack("{s:i, s:s, s:o, s:o, s:i, s:o, s:o, s:o}", "version", (int)q->version, "body",
-			      bodies[q->body], "qe_vendor", cvm_hex(q->vendor), "user_data", cvm_hex(q->user_data),
+			      body_name(q->body), "qe_vendor", cvm_hex(q->vendor), "user_data", cvm_hex(q->user_data),
 			      "certification_type", (int)q->cert_type, "attestation_key", cvm_hex(q->attest_key),
 			      "signature", cvm_hex(q->signature), "qe_authentication_data", cvm_hex(q->qe_auth));
 
@@ -132,6 +138,7 @@ enum reason cvm_tdx(const struct cvm_request *q, struct cvm_answer *ret, size_t 
 	ret->reason = tdx_verify(&q->e, q->test_pin ? q->test_pin : tdx_intel_root, q->folder->object,
 				 q->folder->objects, &v);
 	ret->notes = v.notes;
+	ret->what = v.read ? body_name(v.quote.body) : NULL;
 	ret->json = result_json(&v);
 	tdx_result_free(&v);
 	*ret_count = 1;

@@ -336,7 +336,9 @@ class Tdx(Case):
         point = attest.public_key().public_bytes(serialization.Encoding.X962,
                                                  serialization.PublicFormat.UncompressedPoint)[1:]
         signed = struct.pack("<HHIHH", 4, 2, 0x81, 0, 0) + bytes(36) + bytes(520) + b"n" * 64
-        qe = bytes(320) + hashlib.sha256(point).digest() + bytes(32)
+        # signer and product of Intel's TD QE, the only one that makes TDX quotes
+        signer = bytes.fromhex("dc9e2a7c6f948f17474e34a7fc43ed030f7c1563f1babddf6340c82e0e54a8c5")
+        qe = bytes(128) + signer + bytes(96) + struct.pack("<H", 2) + bytes(62) + hashlib.sha256(point).digest() + bytes(32)
         chain = cls.pck.pem + cls.root.pem
         inner = (qe + sign(cls.pck.key, qe) + struct.pack("<H", 0)
                  + struct.pack("<HI", 5, len(chain)) + chain)
@@ -348,13 +350,15 @@ class Tdx(Case):
         evidence = self.put(self.quote, "quote")
         self.expect(REFUSED, "chain.root", evidence)
         self.expect(REFUSED, "tdx.nonce", evidence, *pin, "--nonce", "00")
-        self.expect(REFUSED, "refused: chain.revocation-unknown", evidence, *pin, "--strict")
+        done = self.expect(REFUSED, "refused: chain.revocation-unknown", evidence, *pin, "--strict")
+        self.assertIn("  of: TDX 1.0\n", done.stdout)
         self.put(self.root.crl(), "certs/a/list")
         self.expect(REFUSED, "refused: tdx.qe-unknown", evidence, *pin, "--strict")
         j = self.json(self.put(base64.b64encode(self.quote + bytes(9)), "padded"), *pin, "--nonce", "6e" * 64)
         e = j["evidence"][0]
         self.assertEqual(e["tcb_status"], "unknown")
         self.assertEqual(e["platform"]["fmspc"], b"fmspc!".hex())
+        self.assertEqual(e["quote"]["body"], "TDX 1.0")
         self.assertEqual(e["quote"]["td"]["report_data"], "6e" * 64)
         self.assertEqual([n["reason"] for n in e["notes"]], ["tdx.qe-unknown", "tdx.tcb-unknown"])
 

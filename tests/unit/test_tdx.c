@@ -41,6 +41,13 @@ static void public_raw(EVP_PKEY *key, uint8_t ret[64])
 	memcpy(ret, point + 1, 64);
 }
 
+/* MRSIGNER and ISVPRODID */
+static void set_qe(size_t which)
+{
+	memcpy(qe + 128, tdx_intel_qe[which].mr_signer, 32);
+	put(qe + 256, tdx_intel_qe[which].isv_prod_id, 2);
+}
+
 /* Everything signed anew. */
 static void make_quote(void)
 {
@@ -173,10 +180,13 @@ static void add_object(const char *member, const char *text, EVP_PKEY *signer)
 #define MODULES(levels) "\"tdxModuleIdentities\":[{\"id\":\"TDX_03\"," MODULE ",\"tcbLevels\":[]}," \
 			"{\"id\":\"TDX_01\"," MODULE ",\"tcbLevels\":[" levels "]}],"
 #define NEXT "2027-02-01T00:00:00Z"
-#define IDENTITY(prod, levels)                                                          \
+#define TD_QE_SIGNER_REST "9E2A7C6F948F17474E34A7FC43ED030F7C1563F1BABDDF6340C82E0E54A8C5"
+#define TD_QE_SIGNER "DC" TD_QE_SIGNER_REST
+#define IDENTITY(prod, levels) IDENTITY_OF(TD_QE_SIGNER, prod, levels)
+#define IDENTITY_OF(signer, prod, levels)                                                        \
 	"{" HEAD("TD_QE", "5", NEXT) "\"miscselect\":\"00000000\",\"miscselectMask\":\"FFFFFFFF\"," \
 	"\"attributes\":\"11000000000000000000000000000000\",\"attributesMask\":\"FBFFFFFFFFFFFFFF0000000000000000\"," \
-	"\"mrsigner\":\"7777777777777777777777777777777777777777777777777777777777777777\",\"isvprodid\":" prod "," \
+	"\"mrsigner\":\"" signer "\",\"isvprodid\":" prod "," \
 	"\"tcbLevels\":[" levels "]}"
 #define FMSPC "90C06F000000"
 #define GOOD_INFO INFO(FMSPC, "5", NEXT, "", LEVEL("3", "11", "5", "2", "UpToDate"))
@@ -211,8 +221,7 @@ static int setup(void **state)
 	memset(body + 2, 2, 14);
 	memset(qe, 0, sizeof(qe));
 	qe[48] = 0x15;			/* ATTRIBUTES; the 4 is masked */
-	memset(qe + 128, 0x77, 32);	/* MRSIGNER */
-	qe[256] = 2;			/* ISVPRODID */
+	set_qe(TDX_QE_TD);
 	qe[258] = 4;			/* ISVSVN */
 	memset(auth, 0xaa, sizeof(auth));
 	for (size_t i = 0; i < 64; i++)
@@ -297,6 +306,7 @@ static void test_versions(void **state)
 	tee_type = 0;
 	body_n = 384;
 	memcpy(body + 320, nonce, 64);
+	set_qe(TDX_QE_SGX);
 	make_quote();
 	assert_ok(verify());
 	assert_true(noted(R_TDX_TCB_UNKNOWN) && noted(R_TDX_QE_UNKNOWN));
@@ -439,19 +449,63 @@ static void test_debug(void **state)
 {
 	(void)state;
 	add_all();
-	body[120] = 1;
+	/* all of the first byte of TDATTRIBUTES, not of the second */
+	for (uint8_t bit = 0; bit < 8; bit++) {
+		body[120] = (uint8_t)(1u << bit);
+		make_quote();
+		assert_reason(R_TDX_DEBUG, verify());
+	}
+	body[120] = 0;
+	body[121] = 0xff;
 	make_quote();
 	assert_ok(verify());
-	assert_true(noted(R_TDX_DEBUG));
-	body[120] = 0;
+	body[121] = 0;
 	version = 3;
 	tee_type = 0;
 	body_n = 384;
 	memcpy(body + 320, nonce, 64);
-	body[48] = 2;
+	memset(body + 48, 0xfd, 16);	/* ATTRIBUTES without DEBUG */
+	set_qe(TDX_QE_SGX);
 	make_quote();
 	assert_ok(verify());
-	assert_true(noted(R_TDX_DEBUG));
+	body[48] = 2;
+	make_quote();
+	assert_reason(R_TDX_DEBUG, verify());
+}
+
+/* Without any collateral: a PCK signs for whoever's enclave. */
+static void test_quoting_enclave(void **state)
+{
+	static const struct {
+		size_t at;
+		uint8_t change;
+		enum reason want;
+	} cases[] = {
+		{ 128, 1, R_TDX_QE_IDENTITY }, { 159, 0x80, R_TDX_QE_IDENTITY }, { 256, 3, R_TDX_QE_IDENTITY },
+		{ 257, 1, R_TDX_QE_IDENTITY }, { 48, 2, R_TDX_QE_DEBUG },	 { 48, 4, R_OK },
+	};
+
+	(void)state;
+	add_all();
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		qe[cases[i].at] ^= cases[i].change;
+		make_quote();
+		assert_reason(cases[i].want, verify());
+		qe[cases[i].at] ^= cases[i].change;
+	}
+	/* each kind of quote has its own */
+	set_qe(TDX_QE_SGX);
+	make_quote();
+	assert_reason(R_TDX_QE_IDENTITY, verify());
+	version = 3;
+	tee_type = 0;
+	body_n = 384;
+	memcpy(body + 320, nonce, 64);
+	make_quote();
+	assert_ok(verify());
+	set_qe(TDX_QE_TD);
+	make_quote();
+	assert_reason(R_TDX_QE_IDENTITY, verify());
 }
 
 static void test_revoked(void **state)
@@ -555,6 +609,13 @@ static void test_enclave(void **state)
 		qe[cases[i].at] ^= cases[i].change;
 	}
 	make_quote();
+	/* the identity has the last word, should Intel sign with another key one day */
+	blob_free(&object[--objects]);
+	add_object("enclaveIdentity", IDENTITY_OF("00" TD_QE_SIGNER_REST, "2", SVN_LEVEL("4", "UpToDate")), tcb_key);
+	assert_reason(R_TDX_QE_IDENTITY, verify());
+	blob_free(&object[--objects]);
+	add_object("enclaveIdentity", IDENTITY("3", SVN_LEVEL("4", "UpToDate")), tcb_key);
+	assert_reason(R_TDX_QE_IDENTITY, verify());
 	/* an old quoting enclave makes the whole old */
 	blob_free(&object[--objects]);
 	add_object("enclaveIdentity", IDENTITY("2", SVN_LEVEL("5", "UpToDate") "," SVN_LEVEL("3", "OutOfDate")), tcb_key);
@@ -684,7 +745,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_good), T(test_versions), T(test_layout), T(test_rest), T(test_signature), T(test_binding),
-		T(test_pck), T(test_pck_extension), T(test_pck_parts), T(test_roots), T(test_nonce), T(test_debug),
+		T(test_pck), T(test_pck_extension), T(test_pck_parts), T(test_roots), T(test_nonce), T(test_debug), T(test_quoting_enclave),
 		T(test_revoked), T(test_levels), T(test_module), T(test_enclave), T(test_together),
 		T(test_collateral_signature), T(test_collateral_root), T(test_collateral_bytes), T(test_saved_form),
 		T(test_malformed_collateral), T(test_bits),
