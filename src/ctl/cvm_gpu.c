@@ -71,7 +71,24 @@ static json_t *result_json(const struct gpu_result *v)
 	return j;
 }
 
-static enum reason judge_one(const struct cvm_request *q, struct bytes evidence, struct cvm_answer *ret)
+/* Devices of one list, by their keys. */
+struct devices {
+	uint8_t (*spki)[SHA256_LEN];
+	size_t n;
+};
+
+/* One device's word twice would pass for that of two. `seen` has room for one more. */
+static enum reason check_once(struct devices *seen, const struct chain_cert *c)
+{
+	for (size_t i = 0; i < seen->n; i++)
+		if (memcmp(seen->spki[i], c->spki, SHA256_LEN) == 0)
+			return R_GPU_TWICE;
+	memcpy(seen->spki[seen->n++], c->spki, SHA256_LEN);
+	return R_OK;
+}
+
+static enum reason judge_one(const struct cvm_request *q, struct bytes evidence, struct devices *seen,
+			     struct cvm_answer *ret)
 {
 	struct cvm_evidence e = q->e;
 	struct gpu_result *v = calloc(1, sizeof(*v));
@@ -80,6 +97,8 @@ static enum reason judge_one(const struct cvm_request *q, struct bytes evidence,
 		return R_INTERNAL_MEMORY;
 	e.bytes = evidence;
 	ret->reason = gpu_verify(&e, q->test_pin ? q->test_pin : gpu_nvidia_root, v);
+	if (ret->reason == R_OK)
+		ret->reason = check_once(seen, v->cert);
 	ret->notes = v->notes;
 	ret->json = result_json(v);
 	free(v);
@@ -87,7 +106,8 @@ static enum reason judge_one(const struct cvm_request *q, struct bytes evidence,
 }
 
 /* {"evidence": base64, ...} */
-static enum reason judge_element(const struct cvm_request *q, struct bytes element, struct cvm_answer *ret)
+static enum reason judge_element(const struct cvm_request *q, struct bytes element, struct devices *seen,
+				 struct cvm_answer *ret)
 {
 	_cleanup_(blob_free) struct blob raw = BLOB(0);
 	struct bytes value, text;
@@ -95,23 +115,27 @@ static enum reason judge_element(const struct cvm_request *q, struct bytes eleme
 	if (jview_member(element, "evidence", &value) != R_OK || jview_plain(value, &text) != R_OK ||
 	    unwrap_text(text, &raw) != R_OK)
 		return R_CVM_EVIDENCE;
-	return judge_one(q, blob_bytes(&raw), ret);
+	return judge_one(q, blob_bytes(&raw), seen, ret);
 }
 
 enum reason cvm_gpu(const struct cvm_request *q, struct cvm_answer *ret, size_t max, size_t *ret_count)
 {
+	_cleanup_free_ uint8_t (*spki)[SHA256_LEN] = calloc(max, sizeof(*spki));
+	struct devices seen = { spki, 0 };
 	struct jview_iterator it;
 	struct bytes document;
 
+	if (!spki)
+		return R_INTERNAL_MEMORY;
 	if (jview_read(q->e.bytes, &document) != R_OK || !jview_is_array(document)) {
-		TRY(judge_one(q, q->e.bytes, ret));
+		TRY(judge_one(q, q->e.bytes, &seen, ret));
 		*ret_count = 1;
 		return R_OK;
 	}
 	for (bool more = jview_first(document, &it); more; more = jview_next(&it)) {
 		if (*ret_count == max)
 			return R_FORMAT_TOO_LARGE;
-		TRY(judge_element(q, it.value, &ret[*ret_count]));
+		TRY(judge_element(q, it.value, &seen, &ret[*ret_count]));
 		++*ret_count;
 	}
 	return *ret_count ? R_OK : R_CVM_EVIDENCE;

@@ -257,8 +257,8 @@ class Gpu(Case):
         fwid = bytes([0xf1]) * 48
         pair = bytes.fromhex("303d06096086480165030402020430") + fwid
         cls.root = Authority("Device Identity CA")
-        cls.device = Authority("GH100 GSP FMC LF", cls.root, False, [
-            ("2.23.133.5.4.1", bytes.fromhex("30440201013000") + pair)])
+        cls.device, cls.other = (Authority("GH100 GSP FMC LF", cls.root, False, [
+            ("2.23.133.5.4.1", bytes.fromhex("30440201013000") + pair)]) for _ in range(2))
         cls.nonce = bytes(range(32))
         blocks = b"".join(struct.pack("<BBHBH", i, 1, 51, 1, 48) + bytes([i]) * 48 for i in (1, 2))
         opaque = b"".join(struct.pack("<HH", t, len(d)) + d for t, d in (
@@ -266,14 +266,15 @@ class Gpu(Case):
         data = (b"\x11\xe0\x01\xff" + cls.nonce + b"\0" + b"\x11\x60\0\0\x02"
                 + len(blocks).to_bytes(3, "little") + blocks + bytes(32)
                 + struct.pack("<H", len(opaque)) + opaque)
-        cls.report = data + b"".join(n.to_bytes(48, "big") for n in cls.device.numbers(data))
+        cls.report, cls.second = (data + b"".join(n.to_bytes(48, "big") for n in d.numbers(data))
+                                  for d in (cls.device, cls.other))
 
     def setUp(self):
         super().setUp()
         self.pin = ("--test-pin", self.root.pin)
 
     def element(self, report):
-        chain = base64.b64encode(self.device.pem + self.root.pem).decode()
+        chain = base64.b64encode(self.device.pem + self.other.pem + self.root.pem).decode()
         return {"arch": "HOPPER", "evidence": base64.b64encode(report).decode(), "certificate": chain,
                 "nonce": "00" * 32}
 
@@ -288,7 +289,7 @@ class Gpu(Case):
     def test_list(self):
         """The chains are in it; its own word for the nonce is not believed."""
         good, bad = self.element(self.report), self.element(self.report[:-1] + b"\0")
-        evidence = self.put(json.dumps([good, good]).encode(), "list.json")
+        evidence = self.put(json.dumps([good, self.element(self.second)]).encode(), "list.json")
         j = self.json(evidence, *self.pin, "--nonce", self.nonce.hex())
         self.assertEqual([e["verified"] for e in j["evidence"]], [True, True])
         e = j["evidence"][0]
@@ -300,6 +301,10 @@ class Gpu(Case):
         # one that does not hold refuses all
         done = self.expect(REFUSED, "1: refused: gpu.signature",
                            self.put(json.dumps([good, bad]).encode(), "list.json"), *self.pin)
+        self.assertIn("0: verified", done.stdout)
+        # one device cannot speak for two
+        done = self.expect(REFUSED, "1: refused: gpu.twice",
+                           self.put(json.dumps([good, good]).encode(), "list.json"), *self.pin)
         self.assertIn("0: verified", done.stdout)
         for wrong in ([], [{}], [{"evidence": 1}], [{"evidence": "!"}], ["x"]):
             self.expect(REFUSED, "cvm.evidence", self.put(json.dumps(wrong).encode(), "w"), *self.pin)
