@@ -152,6 +152,18 @@ static void test_too_long(void **state)
 	assert_int_equal(path.count, CHAIN_DEPTH_MAX);
 }
 
+/* A key usage that cannot be read allows nothing, critical or not. */
+static void test_malformed_extension(void **state)
+{
+	const struct kit_extension e = { "2.5.29.15", "\x05\x00", 2, false };
+
+	(void)state;
+	leaf.extension = &e;
+	leaf.extensions = 1;
+	add_all();
+	assert_reason(R_CHAIN_EXTENSION, find());
+}
+
 static void test_critical(void **state)
 {
 	const struct kit_extension e = { "1.2.3.4", "\x05\x00", 2, true };
@@ -306,7 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_good), T(test_incomplete), T(test_root), T(test_signature), T(test_root_signature),
-		T(test_weak), T(test_not_a_ca), T(test_path_length), T(test_too_long), T(test_critical),
+		T(test_weak), T(test_not_a_ca), T(test_path_length), T(test_too_long), T(test_critical), T(test_malformed_extension),
 		T(test_dates), T(test_leaf_not_yet), T(test_revocation), T(test_revoked_ca),
 		T(test_raw_signature), T(test_other_key), T(test_no_der), T(test_bits),
 	};

@@ -309,7 +309,12 @@ static enum reason fits(const struct chain_cert *c, size_t below)
 {
 	long most = X509_get_pathlen(c->object);
 
-	if (X509_get_extension_flags(c->object) & EXFLAG_CRITICAL)
+	uint32_t flags = X509_get_extension_flags(c->object);
+
+	if (flags & EXFLAG_CRITICAL)
+		return R_CHAIN_EXTENSION;
+	/* one that cannot be read, or stands there twice */
+	if (flags & EXFLAG_INVALID)
 		return R_CHAIN_EXTENSION;
 	return most >= 0 && (size_t)most < below ? R_CHAIN_ISSUER : R_OK;
 }
