@@ -14,18 +14,25 @@ static const char signer_name[] = "Intel SGX TCB Signing";
 static enum reason check_signer(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
 				struct bytes text, struct bytes signature, struct chain_path *ret)
 {
+	enum reason best = R_TDX_COLLATERAL;
 	uint8_t digest[SHA256_LEN];
 
 	TRY(sha256(text, digest));
 	for (size_t i = 0; i < chain_pool_certs(e->pool); i++) {
 		const struct chain_cert *c = chain_pool_cert(e->pool, i);
 
-		if (c->curve == CHAIN_CURVE_P256 && strcmp(c->name, signer_name) == 0 &&
-		    chain_ecdsa_verify(c, BYTES(digest), signature) == R_OK &&
-		    chain_find(e->pool, c, root, 1, e->now, ret) == R_OK)
+		if (c->curve != CHAIN_CURVE_P256 || strcmp(c->name, signer_name) != 0 ||
+		    chain_ecdsa_verify(c, BYTES(digest), signature) != R_OK)
+			continue;
+		enum reason r = chain_find(e->pool, c, root, 1, e->now, ret);
+
+		if (r == R_OK)
 			return R_OK;
+		/* only these two are said of a signer that could be Intel's */
+		if (r == R_CHAIN_DATES || r == R_CHAIN_REVOKED)
+			best = r;
 	}
-	return R_TDX_COLLATERAL;
+	return best;
 }
 
 /* Is it for this platform, or this kind of quoting enclave? */
@@ -59,12 +66,15 @@ static bool newer(const struct tdx_head *a, const struct tdx_head *b)
 	return a->evaluation != b->evaluation ? a->evaluation > b->evaluation : a->issued > b->issued;
 }
 
-/* The newest that Intel signed; R_TDX_COLLATERAL when there are only others. */
+/*
+ * The newest that Intel signed. When there are only others: R_TDX_COLLATERAL, or
+ * what is wrong with the chain of the last one's signer.
+ */
 static enum reason find_statement(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
 				  const struct blob *object, size_t objects, enum tdx_collateral kind,
 				  struct tdx_result *v, struct tdx_statement *ret, bool *ret_found)
 {
-	bool bad = false;
+	enum reason bad = R_OK;
 
 	for (size_t i = 0; i < objects; i++) {
 		_cleanup_(blob_free) struct blob text = BLOB(TDX_TEXT_MAX);
@@ -81,7 +91,7 @@ static enum reason find_statement(const struct cvm_evidence *e, const uint8_t (*
 		if (r == R_OK && wanted)
 			r = check_signer(e, root, blob_bytes(&text), BYTES(signature), &s.path);
 		if (r != R_OK)
-			bad = true;
+			bad = r == R_CHAIN_DATES || r == R_CHAIN_REVOKED ? r : R_TDX_COLLATERAL;
 		if (r != R_OK || !wanted ||
 		    (*ret_found && !newer(head_of(&s, kind), head_of(ret, kind))))
 			continue;
@@ -90,7 +100,7 @@ static enum reason find_statement(const struct cvm_evidence *e, const uint8_t (*
 		*ret_found = true;
 		text = BLOB(0);
 	}
-	return bad && !*ret_found ? R_TDX_COLLATERAL : R_OK;
+	return *ret_found ? R_OK : bad;
 }
 
 /* Is it of this time? */

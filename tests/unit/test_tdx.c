@@ -663,6 +663,19 @@ static void test_collateral_root(void **state)
 	assert_reason(R_TDX_COLLATERAL, verify());
 }
 
+/* Its signer is Intel's, but no longer, or revoked: that is said. */
+static void test_collateral_signer(void **state)
+{
+	(void)state;
+	tcb.not_after = KIT_NOW - 1;
+	tcb.serial = 0x66;
+	add_all();
+	add_good();
+	assert_reason(R_CHAIN_DATES, verify());
+	kit_add_list(pool, &(struct kit_crl){ .issuer = "Root", .signer = root_key, .revoked = 0x66 });
+	assert_reason(R_CHAIN_REVOKED, verify());
+}
+
 static void test_collateral_bytes(void **state)
 {
 	(void)state;
@@ -747,7 +760,7 @@ int main(void)
 		T(test_good), T(test_versions), T(test_layout), T(test_rest), T(test_signature), T(test_binding),
 		T(test_pck), T(test_pck_extension), T(test_pck_parts), T(test_roots), T(test_nonce), T(test_debug), T(test_quoting_enclave),
 		T(test_revoked), T(test_levels), T(test_module), T(test_enclave), T(test_together),
-		T(test_collateral_signature), T(test_collateral_root), T(test_collateral_bytes), T(test_saved_form),
+		T(test_collateral_signature), T(test_collateral_root), T(test_collateral_signer), T(test_collateral_bytes), T(test_saved_form),
 		T(test_malformed_collateral), T(test_bits),
 	};
 	EVP_PKEY **keys[] = { &root_key, &ca_key, &pck_key, &attest_key, &tcb_key, &other_key };
