@@ -15,6 +15,7 @@
 #include "appraise/component.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "appraise/findings.h"
 #include "base/cleanup.h"
@@ -74,13 +75,13 @@ static bool is_file_name(const char *word, size_t n)
 	static const char suffix[] = ".efi";
 	const size_t len = sizeof(suffix) - 1;
 
-	if (n <= len || memcmp(word + n - len, suffix, len) != 0)
+	if (n <= len || strncasecmp(word + n - len, suffix, len) != 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		char c = word[i];
 
 		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		      strchr("._/:-", c)))
+		      strchr("._/\\:-", c)))
 			return false;
 	}
 	return true;

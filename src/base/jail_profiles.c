@@ -145,6 +145,7 @@ static const struct jail_rule write_files[] = {
 	ALLOW(ftruncate),
 	ALLOW(fallocate),
 	ALLOW(unlink),
+	ALLOW(rename),
 	/* the database's mode is right already; SQLite asks and goes on */
 	DENY(fchmod, EPERM),
 	ALLOW(getcwd),

@@ -23,9 +23,7 @@ enum reason net_root_resolv(const struct in_addr *server, size_t count)
 	char text[NET_DNS_MAX * (sizeof("nameserver \n") + INET_ADDRSTRLEN)], address[INET_ADDRSTRLEN];
 	size_t n = 0;
 
-	/* none: then the server's name is an address, or it will not resolve */
-	if (count == 0)
-		return R_OK;
+	/* with none the server's name is an address, or it will not resolve */
 	for (size_t i = 0; i < count && i < NET_DNS_MAX; i++) {
 		inet_ntop(AF_INET, &server[i], address, sizeof(address));
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "nameserver %s\n", address);

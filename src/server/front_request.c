@@ -61,7 +61,7 @@ static struct peer *peer_get(struct MHD_Connection *c)
 static void peer_quiet(struct peer *p)
 {
 	p->asked = false;
-	p->deadline = clock_boot_ms() + FRONT_IDLE_S * 1000u;
+	p->deadline = clock_boot_ms() + FRONT_IDLE_S * UINT64_C(1000);
 }
 
 void front_on_connection(void *cls, struct MHD_Connection *c, void **socket_context,

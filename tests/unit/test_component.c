@@ -600,6 +600,8 @@ static void test_options(void **state)
 	assert_refused(a, R_POLICY_CMDLINE);
 	options("debug,gate.efi", true);
 	assert_refused(a, R_POLICY_CMDLINE);
+	options("\\EFI\\BOOT\\BOOTX64.EFI", true);
+	assert_admitted(a);
 	options("http://192.0.2.1:8080/rack_1/gate-1.0.efi", true);
 	assert_admitted(a);
 	options("gate\"x\"", true);
