@@ -86,11 +86,11 @@ check-tools:
 	$(Q)deps/install-packages deps/packages.build deps/packages.check \
 		deps/packages.lab
 	$(Q)$(MAKE) --no-print-directory deps
-test-programs: $(TEST_PROGRAMS) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
 
 # Fuzzers, with clang's libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_PROGRAMS := $(FUZZ:%=$(BUILD)/fuzz/%)
+test-programs: $(TEST_PROGRAMS) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
 COVER_PROGRAMS := $(FUZZ:%=$(BUILD)/fuzz-cover/%)
 FUZZ_LAYERS := base crypto crypto/openssl format appraise
 FUZZ_LIBS := -L$(DEPS)/glibc/lib -ltinycbor -lcrypto
