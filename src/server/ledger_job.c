@@ -2,6 +2,7 @@
 /* Requests under way, and which worker has which. */
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "server/ledger.h"
 
 enum reason job_add(struct ledger *l, enum job_kind kind, struct ipc *front, uint64_t front_id,
@@ -115,7 +116,18 @@ void job_assign(struct ledger *l)
 		enum reason r = refs_send(l, w);
 		if (r == R_OK)
 			r = job_send(l, j, &w->ipc);
+		if (w->ipc.broken != R_OK) {
+			/*
+			 * It ended before it saw the request: another one takes it,
+			 * under another number, as the signer may know this one.
+			 */
+			worker_gone(l, w);
+			j->id = ++l->next_id;
+			next = j;
+			continue;
+		}
 		if (r != R_OK) {
+			log_reason(r, "job %llu is not assigned", (unsigned long long)j->id);
 			job_fail(l, j, r == R_SERVER_BUSY ? r : R_SERVER_WORKER);
 			continue;
 		}

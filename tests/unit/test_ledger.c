@@ -190,6 +190,24 @@ static void one_nonce_at_two_workers(void **state)
 	assert_value(s, "2", "SELECT verdicts FROM node");
 }
 
+/* It never saw the job, so this is no crash over it. */
+static void worker_ended_before_its_job(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	struct ipc_message m;
+
+	admitted(s);
+	assert_int_equal(shutdown(s->worker[0].fd, SHUT_RD), 0);
+	uint64_t asked = attest(s);
+	assert_ok(ipc_wait(&s->signer, PATIENCE_MS, &m));
+	uint64_t first = m.id, job = judging_by(s, 1);
+	assert_int_not_equal(first, job);
+	judged(s, 1, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, asked, NULL));
+}
+
 /* ---- firmware of the TPM ---------------------------------------------------------------------- */
 
 static void banks_are_proved_again(void **state)
@@ -420,6 +438,7 @@ int main(void)
 		SCENE(revoked_while_the_receipt_is_judged),
 		SCENE(one_nonce_at_two_workers),
 		SCENE(banks_are_proved_again),
+		SCENE(worker_ended_before_its_job),
 		SCENE(known_key_with_another_ak),
 		SCENE(listed_and_yet_refused),
 		SCENE(enrolled_at_the_same_time),
