@@ -73,6 +73,7 @@ enum reason op_node_show(struct call *c)
 	out_number(&c->out, "reset_count", n.clock.reset_count);
 	out_number(&c->out, "restart_count", n.clock.restart_count);
 	out_number(&c->out, "tpm_firmware", n.clock.firmware_version);
+	out_bool(&c->out, "banks_owed", n.ask_enrol);
 	out_array(&c->out, "banks");
 	for (size_t i = 0; i < n.implemented.count; i++) {
 		const char *name = digest_name(n.implemented.bank[i].alg);
@@ -116,6 +117,12 @@ static enum reason node_change(struct call *c, enum node_state to)
 	n.state = to;
 	if (to == NODE_ENROLLED) {
 		n.approved = ledger_now();
+		/*
+		 * Of a node that is in, approval can only mean its TPM as it is now, other
+		 * firmware included. One that comes in proves its banks first, by itself.
+		 */
+		if (was == NODE_ENROLLED)
+			n.ask_enrol = false;
 		/* Also the answer to counters that fell; banks stay as they were proved. */
 		n.clock.clock = n.clock.reset_count = n.clock.restart_count = 0;
 		snprintf(n.basis, sizeof(n.basis), "operator %s", c->m->actor);

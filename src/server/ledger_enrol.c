@@ -68,15 +68,24 @@ enum reason enrol_send(struct ledger *l, struct job *j, struct ipc *worker)
 	return ipc_send(worker, MSG_ENROLLING, j->id, piece, ARRAY_LEN(piece), -1);
 }
 
+/* A key that was bound with a certificate shows it again: what it says of the key must be seen. */
+static bool shown_again(const struct node_ek *bound, const struct node_ek *key)
+{
+	return !bound->has_certificate ||
+	       (key->has_certificate &&
+		memcmp(bound->certificate_digest, key->certificate_digest, SHA256_LEN) == 0);
+}
+
 /*
  * One EK of the result: may it vouch for this AK? It may when its
- * certificate leads to a vendor CA or a list names it, and no other AK is
- * bound to it.
+ * certificate leads to a vendor CA, a list names it, or it is this AK's
+ * already: what ended meanwhile does not make it another TPM. No other AK
+ * may be bound to it.
  */
 static enum reason ek_usable(struct ledger *l, const struct job *j, const struct ek_result *e,
 			     bool *ret_usable)
 {
-	struct node_ek key = { .name_len = (uint32_t)e->name_len, .has_certificate = e->has_certificate };
+	struct node_ek key = { .name_len = (uint32_t)e->name_len, .has_certificate = e->has_certificate }, bound;
 	struct listed_ek listed;
 	struct node owner;
 
@@ -87,21 +96,27 @@ static enum reason ek_usable(struct ledger *l, const struct job *j, const struct
 	memcpy(key.certificate_digest, e->certificate_digest, SHA256_LEN);
 	memcpy(key.spki_digest, e->spki_digest, SHA256_LEN);
 
+	*ret_usable = false;
 	enum reason r = store_node_by_ek(l->store, bytes_of(e->name, e->name_len), &owner);
 	if (r == R_OK && memcmp(owner.ak_name, j->s.session.ak_name, AK_NAME_LEN) != 0)
 		return R_NODE_CONFLICT;
 	if (r != R_OK && r != R_STORE_NOT_FOUND)
 		return r;
-	*ret_usable = e->trust == EK_TRUST_CA;
-	/* A list says which TPM this is. That its keys are known to others stays true. */
+	/* Neither list nor record makes up for keys that are known to others. */
 	if (e->reason == R_EK_FIRMWARE || e->reason == R_EK_REVOKED)
 		return R_OK;
-	if (!*ret_usable) {
-		r = store_listed_find(l->store, &key, &listed);
-		if (r != R_OK && r != R_STORE_NOT_FOUND)
-			return r;
-		*ret_usable = r == R_OK;
+	if (r == R_OK) {
+		TRY(store_node_ek(l->store, bytes_of(e->name, e->name_len), &bound));
+		*ret_usable = shown_again(&bound, &key);
 	}
+	if (*ret_usable || e->trust == EK_TRUST_CA) {
+		*ret_usable = true;
+		return R_OK;
+	}
+	r = store_listed_find(l->store, &key, &listed);
+	if (r != R_OK && r != R_STORE_NOT_FOUND)
+		return r;
+	*ret_usable = r == R_OK;
 	return R_OK;
 }
 

@@ -67,6 +67,7 @@ struct node_ek {
 	uint8_t spki_digest[SHA256_LEN];
 };
 enum reason store_node_ek_add(struct store *s, const uint8_t node_id[SHA256_LEN], const struct node_ek *ek) must_check;
+enum reason store_node_ek(struct store *s, struct bytes name, struct node_ek *ret) must_check;
 enum reason store_node_ek_each(struct store *s, const uint8_t node_id[SHA256_LEN],
 			       enum reason (*f)(void *ctx, const struct node_ek *ek), void *ctx) must_check;
 

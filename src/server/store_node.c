@@ -195,6 +195,26 @@ enum reason store_node_ek_add(struct store *s, const uint8_t node_id[SHA256_LEN]
 	return db_run(s, st);
 }
 
+static enum reason ek_of(sqlite3_stmt *st, struct node_ek *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	TRY(db_col_bounded(st, 0, ret->name, sizeof(ret->name), &ret->name_len));
+	ret->has_certificate = sqlite3_column_type(st, 1) != SQLITE_NULL;
+	if (ret->has_certificate)
+		TRY(db_col_fixed(st, 1, ret->certificate_digest, SHA256_LEN));
+	return db_col_fixed(st, 2, ret->spki_digest, SHA256_LEN);
+}
+
+enum reason store_node_ek(struct store *s, struct bytes name, struct node_ek *ret)
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "SELECT name, certificate, spki FROM node_ek WHERE name = ?", &st));
+	db_bytes(st, 1, name);
+	TRY(db_row(s, st));
+	return ek_of(st, ret);
+}
+
 enum reason store_node_ek_each(struct store *s, const uint8_t node_id[SHA256_LEN],
 			       enum reason (*f)(void *ctx, const struct node_ek *ek), void *ctx)
 {
@@ -204,13 +224,9 @@ enum reason store_node_ek_each(struct store *s, const uint8_t node_id[SHA256_LEN
 	TRY(db_get(s, "SELECT name, certificate, spki FROM node_ek WHERE node = ? ORDER BY name", &st));
 	db_bytes(st, 1, bytes_of(node_id, SHA256_LEN));
 	while ((r = db_row(s, st)) == R_OK) {
-		struct node_ek ek = { 0 };
+		struct node_ek ek;
 
-		TRY(db_col_bounded(st, 0, ek.name, sizeof(ek.name), &ek.name_len));
-		ek.has_certificate = sqlite3_column_type(st, 1) != SQLITE_NULL;
-		if (ek.has_certificate)
-			TRY(db_col_fixed(st, 1, ek.certificate_digest, SHA256_LEN));
-		TRY(db_col_fixed(st, 2, ek.spki_digest, SHA256_LEN));
+		TRY(ek_of(st, &ek));
 		TRY(f(ctx, &ek));
 	}
 	return r == R_STORE_NOT_FOUND ? R_OK : r;

@@ -244,6 +244,28 @@ static void banks_are_proved_again(void **state)
 	assert_value(s, "0", "SELECT ask_enrol FROM node");
 }
 
+/* What an operator's approval does to a proof that is owed. */
+static void approval_and_banks(void **state)
+{
+	static const struct {
+		enum node_state was;
+		const char *owed;
+	} cases[] = { { NODE_ENROLLED, "0" }, { NODE_PENDING, "1" }, { NODE_REVOKED, "1" } };
+	struct scene *s = *state;
+	char text[64];
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		snprintf(text, sizeof(text), "UPDATE node SET ask_enrol = 1, state = %d", (int)cases[i].was);
+		sql(s, text);
+		assert_ok(administered(s, ADMIN_NODE_APPROVE, "n1", BYTES_NONE));
+		assert_value(s, "1", "SELECT state FROM node");
+		assert_value(s, cases[i].owed, "SELECT ask_enrol FROM node");
+	}
+	sql(s, "UPDATE node SET ask_enrol = 1");
+	assert_ok(administered(s, ADMIN_NODE_REVOKE, "n1", BYTES_NONE));
+	assert_value(s, "1", "SELECT ask_enrol FROM node");
+}
+
 /* ---- who is whose ---------------------------------------------------------------------------------- */
 
 static void known_key_with_another_ak(void **state)
@@ -276,14 +298,28 @@ static void known_key_with_another_ak(void **state)
 	assert_value(s, "3", "SELECT state FROM node");
 }
 
+/* The first half of an enrolment, of this AK, whose worker found this. */
+static enum reason enrolling(struct scene *s, uint8_t ak, const struct ek_result *ek)
+{
+	struct msg_enrolled out = { .count = 1, .tail = sizeof(*ek), .implemented = { .count = 1, .bank[0] = {
+		.alg = ALG_SHA256, .mask = PCR_ALL } } };
+	struct msg_enrol e = { 0 };
+	struct enrol_token t;
+	struct ipc_message taken;
+
+	e.token = enrolling_make(s, &t, ak, proof).token;
+	uint64_t asked = ASK(s, &s->front, MSG_ENROL, &e, bytes_str("enrol"));
+	uint64_t job = job_taken(s, 0, MSG_ENROLLING, &taken);
+	say(s, 0, MSG_ENROLLED, job, &out, sizeof(out), bytes_of(ek, sizeof(*ek)));
+	return heard(&s->front, asked, NULL);
+}
+
 /* A list of EKs tells which TPM it is: that makes up for a CA, not for keys that are known. */
 static void listed_and_yet_refused(void **state)
 {
 	static const enum reason cases[] = { R_EK_UNTRUSTED, R_EK_EXPIRED, R_EK_FIRMWARE,
 					     R_EK_REVOKED };
 	struct scene *s = *state;
-	struct msg_enrolled out = { .count = 1, .implemented = { .count = 1, .bank[0] = {
-		.alg = ALG_SHA256, .mask = PCR_ALL } } };
 	struct ek_result ek = { .name = { 0, ALG_SHA256, 1 }, .name_len = 34, .id_object_len = 40,
 				.secret_len = 40 };
 
@@ -291,17 +327,48 @@ static void listed_and_yet_refused(void **state)
 	       " VALUES (CAST(x'000b01' || zeroblob(31) AS BLOB), 'n', 'papers')");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		bool refused = cases[i] == R_EK_FIRMWARE || cases[i] == R_EK_REVOKED;
-		struct msg_enrol e = { 0 };
-		struct enrol_token t;
-		struct ipc_message taken;
 
-		e.token = enrolling_make(s, &t, 2, proof).token;
 		ek.reason = cases[i];
-		out.tail = sizeof(ek);
-		uint64_t asked = ASK(s, &s->front, MSG_ENROL, &e, bytes_str("enrol"));
-		uint64_t job = job_taken(s, 0, MSG_ENROLLING, &taken);
-		say(s, 0, MSG_ENROLLED, job, &out, sizeof(out), bytes_of(&ek, sizeof(ek)));
-		assert_reason(refused ? cases[i] : R_OK, heard(&s->front, asked, NULL));
+		assert_reason(refused ? cases[i] : R_OK, enrolling(s, 2, &ek));
+	}
+}
+
+/* A certificate that ended meanwhile locks no node out; one that was revoked does. */
+static void bound_key_enrols_again(void **state)
+{
+	static const enum reason found[] = { R_OK, R_EK_EXPIRED, R_EK_UNTRUSTED, R_EK_PROFILE, R_EK_FIRMWARE,
+					     R_EK_REVOKED };
+	enum { NONE, SAME, OTHER };
+	struct scene *s = *state;
+
+	for (int bound = NONE; bound <= OTHER; bound++) {
+		/* A worker serves only so many. */
+		give_worker(s, 0);
+		/* Not bound; bound without a certificate; bound with one. */
+		sql(s, "DELETE FROM node_ek");
+		if (bound != NONE)
+			sql(s, bound == SAME ?
+			    "INSERT INTO node_ek SELECT CAST(x'000b' || zeroblob(32) AS BLOB), id, NULL,"
+			    " zeroblob(32) FROM node" :
+			    "INSERT INTO node_ek SELECT CAST(x'000b' || zeroblob(32) AS BLOB), id,"
+			    " CAST(x'01' || zeroblob(31) AS BLOB), zeroblob(32) FROM node");
+		for (int shown = NONE; shown <= OTHER; shown++) {
+			for (size_t i = 0; i < ARRAY_LEN(found); i++) {
+				struct ek_result ek = { .name = { 0, ALG_SHA256 }, .name_len = 34, .id_object_len = 40,
+							.secret_len = 40, .reason = found[i],
+							.has_certificate = shown != NONE };
+				bool usable = found[i] == R_OK ||
+					      (bound == SAME && found[i] != R_EK_FIRMWARE && found[i] != R_EK_REVOKED) ||
+					      (bound == OTHER && shown == SAME && found[i] != R_EK_FIRMWARE &&
+					       found[i] != R_EK_REVOKED);
+
+				ek.trust = found[i] == R_OK ? EK_TRUST_CA : EK_TRUST_NONE;
+				ek.certificate_digest[0] = (uint8_t)shown;
+				assert_reason(usable ? R_OK : found[i], enrolling(s, 1, &ek));
+				/* Bound to this AK says nothing for another one. */
+				assert_reason(bound != NONE ? R_NODE_CONFLICT : found[i], enrolling(s, 2, &ek));
+			}
+		}
 	}
 }
 
@@ -438,9 +505,11 @@ int main(void)
 		SCENE(revoked_while_the_receipt_is_judged),
 		SCENE(one_nonce_at_two_workers),
 		SCENE(banks_are_proved_again),
+		SCENE(approval_and_banks),
 		SCENE(worker_ended_before_its_job),
 		SCENE(known_key_with_another_ak),
 		SCENE(listed_and_yet_refused),
+		SCENE(bound_key_enrols_again),
 		SCENE(enrolled_at_the_same_time),
 		SCENE(alias_taken_at_the_same_time),
 		SCENE(undoing_fails),
