@@ -5,7 +5,7 @@
  * afterwards, and with one event less it is not. Passes where there is no
  * corpus.
  */
-#include "evidence_kit.h"
+#include "judge_kit.h"
 
 #include <ftw.h>
 #include <sys/stat.h>

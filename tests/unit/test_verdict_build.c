@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the node is told: everything that differed, and not how to accept it. */
-#include "evidence_kit.h"
+#include "judge_kit.h"
 
 #include "appraise/findings.h"
 #include "appraise/judge.h"

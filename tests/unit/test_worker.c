@@ -10,7 +10,7 @@
 #include "appraise/ek.h"
 #include "base/log.h"
 #include "base/proc.h"
-#include "evidence_kit.h"
+#include "judge_kit.h"
 #include "format/verdict.h"
 #include "server/channel.h"
 #include "server/msg.h"

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same with the default policy: components, what is not compared, facts. */
+#ifndef BOOTGATE_TESTS_COMPONENT_KIT_H
+#define BOOTGATE_TESTS_COMPONENT_KIT_H
+
+#include "appraise_kit.h"
+
+static struct policy policy;
+
+static inline int setup_policy(void **state)
+{
+	policy_default(&policy);
+	return setup(state);
+}
+
+static inline void judge(void)
+{
+	kit_make(k);
+	kit_judge(k, &refs, &policy, NULL, a);
+}
+
+static inline bool differs(const char *component)
+{
+	for (size_t i = 0; i < a->explanation.count; i++)
+		if (a->explanation.finding[i].reason == R_POLICY_VARIANT &&
+		    strcmp(a->explanation.finding[i].component, component) == 0)
+			return true;
+	return false;
+}
+
+/* Seeds of tests/fuzz/fuzz_appraise.c; see message.h. */
+static inline void save_seed(const char *name)
+{
+	const char *folder = getenv("BOOTGATE_SEEDS");
+	char path[512];
+	FILE *f;
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof path, "%s/appraise/%s", folder, name);
+	f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(k->claims_bytes.p, 1, k->claims_bytes.n, f), k->claims_bytes.n);
+	assert_int_equal(fclose(f), 0);
+}
+
+#endif
