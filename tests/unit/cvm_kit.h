@@ -14,6 +14,7 @@
 #include <openssl/x509v3.h>
 #include <time.h>
 
+#include "appraise/cvm.h"
 #include "crypto/chain.h"
 
 #define KIT_NOW ((int64_t)1800000000)
@@ -204,6 +205,36 @@ static inline void kit_add_list(struct chain_pool *pool, const struct kit_crl *c
 
 	kit_list(c, &der);
 	kit_add(pool, blob_bytes(&der));
+}
+
+/* What every case has: an empty pool, which it fills. */
+static struct chain_pool *pool;
+
+static inline int free_pool(void **state)
+{
+	(void)state;
+	chain_pool_free(&pool);
+	return 0;
+}
+
+static inline bool kit_noted(const struct cvm_notes *notes, enum reason r)
+{
+	for (size_t i = 0; i < notes->n; i++)
+		if (notes->v[i] == r)
+			return true;
+	return false;
+}
+
+static inline void kit_keys(EVP_PKEY **const keys[], size_t n, const char *group)
+{
+	for (size_t i = 0; i < n; i++)
+		*keys[i] = kit_key(group);
+}
+
+static inline void kit_free_keys(EVP_PKEY **const keys[], size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		EVP_PKEY_free(*keys[i]);
 }
 
 #endif

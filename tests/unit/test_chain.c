@@ -4,7 +4,6 @@
 
 static EVP_PKEY *root_key, *ca_key, *leaf_key, *other_key;
 static uint8_t pins[2][SHA256_LEN];
-static struct chain_pool *pool;
 static struct kit_cert root, ca, leaf;
 static struct chain_path path;
 
@@ -18,13 +17,6 @@ static int setup(void **state)
 				.ca = true, .serial = 2 };
 	leaf = (struct kit_cert){ .name = "Leaf", .issuer = "CA", .key = leaf_key, .signer = ca_key,
 				  .serial = 0x1234 };
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	chain_pool_free(&pool);
 	return 0;
 }
 
@@ -313,27 +305,35 @@ static void test_bits(void **state)
 		blob_free(&der[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_good), T(test_incomplete), T(test_root), T(test_signature), T(test_root_signature),
-		T(test_weak), T(test_not_a_ca), T(test_path_length), T(test_too_long), T(test_critical), T(test_malformed_extension),
-		T(test_dates), T(test_leaf_not_yet), T(test_revocation), T(test_revoked_ca),
-		T(test_raw_signature), T(test_other_key), T(test_no_der), T(test_bits),
-	};
-	int r;
+static EVP_PKEY **const keys[] = { &root_key, &ca_key, &leaf_key, &other_key };
 
-	root_key = kit_key("P-384");
-	ca_key = kit_key("P-384");
-	leaf_key = kit_key("P-384");
-	other_key = kit_key("P-384");
+static int make_keys(void **state)
+{
+	(void)state;
+	kit_keys(keys, ARRAY_LEN(keys), "P-384");
 	memset(pins[0], 1, SHA256_LEN);
 	kit_pin(root_key, pins[1]);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	EVP_PKEY_free(root_key);
-	EVP_PKEY_free(ca_key);
-	EVP_PKEY_free(leaf_key);
-	EVP_PKEY_free(other_key);
-	return r;
+	return 0;
+}
+
+static int free_keys(void **state)
+{
+	(void)state;
+	kit_free_keys(keys, ARRAY_LEN(keys));
+	return 0;
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, free_pool)
+	const struct CMUnitTest tests[] = {
+		TEST(test_good), TEST(test_incomplete), TEST(test_root), TEST(test_signature),
+		TEST(test_root_signature), TEST(test_weak), TEST(test_not_a_ca),
+		TEST(test_path_length), TEST(test_too_long), TEST(test_critical),
+		TEST(test_malformed_extension), TEST(test_dates), TEST(test_leaf_not_yet),
+		TEST(test_revocation), TEST(test_revoked_ca), TEST(test_raw_signature),
+		TEST(test_other_key), TEST(test_no_der), TEST(test_bits),
+	};
+
+	return cmocka_run_group_tests(tests, make_keys, free_keys);
 }

@@ -6,7 +6,6 @@
 
 static EVP_PKEY *root_key, *ca_key, *leaf_key, *other_key;
 static uint8_t pin[1][SHA256_LEN], fwid[GPU_FWID_LEN], nonce[32];
-static struct chain_pool *pool;
 static struct gpu_result *v;
 static struct cvm_evidence e;
 static struct kit_cert root, ca, leaf;
@@ -91,13 +90,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	chain_pool_free(&pool);
-	return 0;
-}
-
 static void add_all(void)
 {
 	kit_add_cert(pool, &leaf);
@@ -108,14 +100,6 @@ static void add_all(void)
 static enum reason verify(void)
 {
 	return gpu_verify(&e, pin, v);
-}
-
-static bool noted(enum reason r)
-{
-	for (size_t i = 0; i < v->notes.n; i++)
-		if (v->notes.v[i] == r)
-			return true;
-	return false;
 }
 
 static void test_good(void **state)
@@ -134,7 +118,7 @@ static void test_good(void **state)
 	assert_bytes(gpu_field(&v->report, GPU_OPAQUE_DRIVER), "590.12", 7);
 	gpu_vbios_text(gpu_field(&v->report, GPU_OPAQUE_VBIOS), text);
 	assert_string_equal(text, "96.00.A5.00.01");
-	assert_true(noted(R_GPU_REFERENCE_UNKNOWN) && noted(R_CHAIN_REVOCATION_UNKNOWN));
+	assert_true(kit_noted(&v->notes, R_GPU_REFERENCE_UNKNOWN) && kit_noted(&v->notes, R_CHAIN_REVOCATION_UNKNOWN));
 	assert_int_equal(v->notes.n, 2);
 }
 
@@ -157,7 +141,7 @@ static void test_fwid(void **state)
 	has_fwid = false;
 	make_report(leaf_key);
 	assert_ok(verify());
-	assert_true(noted(R_GPU_FWID_UNKNOWN));
+	assert_true(kit_noted(&v->notes, R_GPU_FWID_UNKNOWN));
 }
 
 static void test_keys(void **state)
@@ -290,27 +274,37 @@ static void test_bits(void **state)
 	assert_ok(verify());
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_good), T(test_blackwell), T(test_fwid), T(test_keys), T(test_root), T(test_revoked),
-		T(test_nonce), T(test_layout), T(test_names), T(test_extensions), T(test_bits),
-	};
-	EVP_PKEY **keys[] = { &root_key, &ca_key, &leaf_key, &other_key };
-	int r;
+static EVP_PKEY **const keys[] = { &root_key, &ca_key, &leaf_key, &other_key };
 
+static int make_keys(void **state)
+{
+	(void)state;
 	v = calloc(1, sizeof(*v));
 	report = BLOB(8192);
 	fwid_der = BLOB(256);
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		*keys[i] = kit_key("P-384");
+	kit_keys(keys, ARRAY_LEN(keys), "P-384");
 	kit_pin(root_key, pin[0]);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		EVP_PKEY_free(*keys[i]);
+	return v ? 0 : -1;
+}
+
+static int free_keys(void **state)
+{
+	(void)state;
+	kit_free_keys(keys, ARRAY_LEN(keys));
 	blob_free(&report);
 	blob_free(&fwid_der);
 	free(v);
-	return r;
+	return 0;
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, free_pool)
+	const struct CMUnitTest tests[] = {
+		TEST(test_good), TEST(test_blackwell), TEST(test_fwid), TEST(test_keys),
+		TEST(test_root), TEST(test_revoked), TEST(test_nonce), TEST(test_layout),
+		TEST(test_names), TEST(test_extensions), TEST(test_bits),
+	};
+
+	return cmocka_run_group_tests(tests, make_keys, free_keys);
 }
