@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -9,6 +10,9 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "unit.h"
+
+/* Nobody waits this long when all is well. */
+#define PATIENCE_MS 10000
 
 static void test_exit_code(void **state)
 {
@@ -143,9 +147,12 @@ static void test_signals_are_reset(void **state)
 /* The parent ends: the child does not live on. */
 static void test_dies_with_parent(void **state)
 {
+	pid_t grandchild = 0;
+	pid_t parent;
+	struct pollfd end;
 	char byte;
 	int p[2];
-	pid_t parent;
+	int ready;
 
 	(void)state;
 	assert_int_equal(pipe(p), 0);
@@ -156,17 +163,26 @@ static void test_dies_with_parent(void **state)
 		if (proc_fork(&p[1], 1, &child) != R_OK)
 			_exit(1);
 		if (child.pid == 0) {
-			(void)write(p[1], "x", 1);
+			pid_t self = getpid();
+
+			(void)write(p[1], &self, sizeof(self));
 			for (;;)
 				(void)pause();
 		}
 		/* until the child is set up */
-		(void)read(p[0], &byte, 1);
+		end = (struct pollfd){.fd = p[0], .events = POLLIN};
+		(void)poll(&end, 1, PATIENCE_MS);
 		_exit(0);
 	}
 	close(p[1]);
 	assert_int_equal(waitpid(parent, NULL, 0), parent);
+	assert_int_equal(read(p[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
 	/* end of file: the last holder of the other end is gone */
+	end = (struct pollfd){.fd = p[0], .events = POLLIN};
+	ready = poll(&end, 1, PATIENCE_MS);
+	if (ready == 0)
+		kill(grandchild, SIGKILL);
+	assert_int_equal(ready, 1);
 	assert_int_equal(read(p[0], &byte, 1), 0);
 	close(p[0]);
 }
