@@ -117,8 +117,8 @@ $(eval $(call fuzz_rule,cover,fuzz-cover))
 .PHONY: fuzz fuzz-short fuzz-cover fuzz-merge
 fuzz: $(FUZZ_PROGRAMS) ## every fuzzer for 60 s
 	$(Q)tests/fuzz/run 60 $(FUZZ)
-fuzz-short: $(FUZZ_PROGRAMS) ## every fuzzer for 5 s
-	$(Q)tests/fuzz/run 5 $(FUZZ)
+fuzz-short: $(FUZZ_PROGRAMS) ## every fuzzer for 2 s
+	$(Q)tests/fuzz/run 2 $(FUZZ)
 fuzz-cover: $(COVER_PROGRAMS) ## line coverage of each reader by its corpus
 	$(Q)tests/fuzz/cover $(FUZZ)
 fuzz-merge: $(FUZZ_PROGRAMS) ## adds what fuzzing found to the corpus
