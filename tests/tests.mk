@@ -75,7 +75,7 @@ unit: $(UNIT_PROGRAMS) ## builds and runs the unit tests only
 
 # What "make check" runs must be there before anything is compiled, hence
 # the three steps.
-.PHONY: check check-long check-tools test-programs
+.PHONY: check check-long check-tools test-programs whole-programs
 check: check-tools ## all tests but the long ones
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all test-programs
 	$(Q)tests/run --class check $(UNIT_PROGRAMS)
@@ -90,7 +90,8 @@ check-tools:
 # Fuzzers, with clang's libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_PROGRAMS := $(FUZZ:%=$(BUILD)/fuzz/%)
-test-programs: $(TEST_PROGRAMS) $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
+whole-programs: $(TEST_PROGRAMS)
+test-programs: whole-programs $(UNIT_PROGRAMS) $(FUZZ_PROGRAMS)
 COVER_PROGRAMS := $(FUZZ:%=$(BUILD)/fuzz-cover/%)
 FUZZ_LAYERS := base crypto crypto/openssl format appraise
 FUZZ_LIBS := -L$(DEPS)/glibc/lib -ltinycbor -lcrypto
