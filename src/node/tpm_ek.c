@@ -452,32 +452,14 @@ static enum reason open_in_session(struct tpm *t, struct activation *a, struct b
 	return r;
 }
 
-/*
- * The AK's authorisation is empty: when its session, the first, is refused,
- * then the TPM has derived another key for it than ESYS has. tpm2-tss on
- * mbedtls leaves a leading zero out of the shared coordinate that the salt
- * for an ECC key comes from, and the TPM does not: that is one session in
- * 256. The next has another salt.
- */
-#define SALT_TRIES 4u
-static bool salt_differs(const struct tpm *t, enum reason r)
-{
-	return r == R_TPM_RESPONSE && t->rc == (TPM2_RC_BAD_AUTH | TPM2_RC_S | TPM2_RC_1);
-}
-
 static enum reason activate(struct tpm *t, const struct tpm_ak *ak, const struct tpm_ek *ek,
 			    struct activation *a, struct blob *ret_secret)
 {
 	struct wanted w = { .public_area = bytes_of(ek->public_area, ek->public_len) };
-	unsigned tries = 0;
-	enum reason r;
 
 	TRY(tpm_ak_handle(t, ak, &a->ak));
 	TRY(ek_find(t, &tpm_ek_template[ek->template_index], &w, &a->ek));
-	do
-		r = open_in_session(t, a, ret_secret);
-	while (salt_differs(t, r) && ++tries < SALT_TRIES);
-	return r;
+	return open_in_session(t, a, ret_secret);
 }
 
 enum reason tpm_activate(struct tpm *t, const struct tpm_ak *ak, const struct tpm_ek *ek,

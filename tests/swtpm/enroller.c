@@ -61,6 +61,7 @@ static void read_request(const char *folder, struct enrol_request *m)
 	m->banks.capability = must_load(folder, "capability");
 	m->banks.attest = must_load(folder, "quote.msg");
 	m->banks.signature = must_load(folder, "quote.sig");
+	m->chain = must_load(folder, "chain");
 	while (m->ek_count < LIMIT_EKS) {
 		struct blob b;
 

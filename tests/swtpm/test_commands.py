@@ -5,8 +5,10 @@ by tpm2-tools and by tests/interop/quote.py."""
 
 import json
 import os
+import signal
 import subprocess
 import threading
+import time
 
 from swtpm import BUILD, Case, main  # first: sets sys.path
 import quote
@@ -208,6 +210,21 @@ class Quote(Commands):
                      ["--pcrs", "sha256:25", "--nonce", "00"], good + ["-x"]):
             with self.subTest(args=args):
                 self.gate(None, "quote", *args, code=2, reason="usage")
+
+    def test_interrupted(self):
+        """Ctrl-C, or a shutdown: the key that was made for it does not stay."""
+        tpm = self.measured()
+        for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            proxy = self.proxy(tpm, "Quote:delay=0.5")
+            child = subprocess.Popen([GATE, "quote", "--pcrs", "sha256:0", "--nonce", NONCE, "--tpm",
+                                      proxy.where], stdin=subprocess.DEVNULL, cwd=self.folder)
+            while not proxy.messages(">", "Quote"):
+                time.sleep(0.01)
+            self.assertEqual(tpm.handles(), 1)
+            child.send_signal(sent)
+            self.assertEqual(child.wait(30), -sent)
+            self.assertEqual(tpm.handles(), 0)
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_registers_that_move(self):
         """Somebody extends while we quote: what is written still fits together."""

@@ -4,15 +4,25 @@
 opened by the TPM it was made for, and by no other."""
 
 import hashlib
+import hmac
 import os
 import shutil
+import struct
 import subprocess
+import tempfile
 
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+try:
+    from cryptography.hazmat.decrepit.ciphers.modes import CFB
+except ImportError:
+    from cryptography.hazmat.primitives.ciphers.modes import CFB
 
-from swtpm import BUILD, Case, Done, main  # first: sets sys.path
+from swtpm import BUILD, Done, main  # first: sets sys.path
 import quote
+from identity import CERT, KIND, BaseIdentity, certificate
 
 NONCE, NEW = "11" * 32, "22" * 32
 # it keeps the files that it read until its end
@@ -24,7 +34,29 @@ def proof(secret):
     return hashlib.sha256(b"bootgate-enrol-v1" + secret + bytes.fromhex(NEW)).hexdigest()
 
 
-class Enrol(Case):
+def opened(key, folder, ak_name):
+    """TPM2_ActivateCredential with an RSA key whose name is made with SHA-384."""
+    parts = []
+    for name in ("0.id", "0.sealed"):
+        with open(os.path.join(folder, name), "rb") as f:
+            parts.append(quote.Reader(f.read()).sized())
+    seed = key.decrypt(parts[1], padding.OAEP(padding.MGF1(hashes.SHA384()), hashes.SHA384(),
+                                              b"IDENTITY\0"))
+
+    def kdfa(label, context, bits):
+        block = struct.pack(">I", 1) + label + b"\0" + context + struct.pack(">I", bits)
+        return hmac.new(seed, block, hashlib.sha384).digest()[:bits // 8]
+
+    r = quote.Reader(parts[0])
+    mac, identity = r.sized(), parts[0][r.at:]
+    want = hmac.new(kdfa(b"INTEGRITY", b"", 384), identity + ak_name, hashlib.sha384).digest()
+    if mac != want:
+        raise AssertionError("the integrity of the credential does not hold")
+    key = kdfa(b"STORAGE", ak_name, 256)
+    return quote.Reader(Cipher(algorithms.AES(key), CFB(bytes(16))).decryptor().update(identity)).sized()
+
+
+class Enrol(BaseIdentity):
     driver = "tpm-driver"
 
     def collect(self, tpm, folder):
@@ -62,6 +94,27 @@ class Enrol(Case):
         for size in (2048, 3072):
             self.check_every_ek(self.tpm(rsa=size), self.path(str(size)))
 
+    def test_p521(self):
+        """The largest curve: every second coordinate begins with a zero byte."""
+        tpm = self.tpm()
+        self.define(tpm, CERT["H-4"], certificate(self.make_ek(tpm, "H-4")))
+        for i in range(4):
+            self.check_every_ek(tpm, self.path(str(i)))
+
+    def test_rsa_4096(self):
+        """No swtpm has it yet: the credential is opened here."""
+        tpm, folder = self.tpm(certificates=False), self.path("one")
+        name = self.collect(tpm, folder)
+        key = rsa.generate_private_key(65537, 4096)
+        area = (struct.pack(">HHIH", 1, 0xC, 0x300F2, 48) + bytes.fromhex(KIND["H-7"].policy)
+                + struct.pack(">HHHHHIH", 6, 256, 0x43, 0x10, 4096, 0, 512)
+                + key.public_key().public_numbers().n.to_bytes(512, "big"))
+        with open(os.path.join(folder, "0.pub"), "wb") as f:
+            f.write(area)
+        result = self.results(folder, name)[0]
+        self.assertEqual(result["name"], "000c" + hashlib.sha384(area).hexdigest())
+        self.assertEqual(result["proof"], proof(opened(key, folder, bytes.fromhex(name))))
+
     def check_every_ek(self, tpm, folder):
         name = self.collect(tpm, folder)
         results = self.results(folder, name, *self.cas(tpm))
@@ -93,6 +146,37 @@ class Enrol(Case):
             self.assertEqual((r["trust"], r["reason"]), ("1", "ok"))
         for r in without:
             self.assertEqual((r["trust"], r["reason"]), ("0", "ek.untrusted"))
+
+    def test_chain_in_nv(self):
+        """The CA between certificate and root stands in NV, over two indices."""
+        tpm = self.tpm()
+        root = [c for c in self.cas(tpm) if "rootca" in c]
+        between = [c for c in self.cas(tpm) if "rootca" not in c]
+        self.assertEqual((len(root), len(between)), (1, 1))
+        with open(between[0], "rb") as f:
+            ca = x509.load_pem_x509_certificate(f.read()).public_bytes(serialization.Encoding.DER)
+        other = certificate(self.make_ek(tpm, "L-1"))
+
+        def trust(*pieces):
+            for at in range(3):
+                tpm.tool("tpm2_nvundefine", "-C", "p", hex(0x01C00100 + at), check=False)
+            for at, piece in enumerate(pieces):
+                self.define(tpm, 0x01C00100 + at, piece)
+            folder = tempfile.mkdtemp(dir=self.folder)
+            results = self.results(folder, self.collect(tpm, folder), *root)
+            return {(r["trust"], r["reason"]) for r in results if r["certificate"] == "1"}
+
+        good, bad = {("1", "ok")}, {("0", "ek.untrusted")}
+        self.assertEqual(trust(), bad)
+        self.assertEqual(trust(ca), good)
+        for at in (1, 3, 100, len(ca) - 1):  # one certificate crosses the border
+            self.assertEqual(trust(ca[:at], ca[at:]), good, at)
+        self.assertEqual(trust(other, ca), good)
+        self.assertEqual(trust(ca + other), good)
+        self.assertEqual(trust(other[:400], other[400:] + ca[:200], ca[200:]), good)
+        # the middle is missing; the pieces are in the wrong order
+        self.assertEqual(trust(other), bad)
+        self.assertEqual(trust(ca[500:], ca[:500]), bad)
 
     def test_certificate_of_another_tpm(self):
         """T1: a true certificate, beside a key of another TPM."""
