@@ -207,8 +207,8 @@ struct tpm_ek_template {
 	uint32_t cert_index;
 	struct bytes pub;		/* TPMT_PUBLIC */
 };
-#define TPM_EK_TEMPLATES 6u
-/* L-1, L-2, H-1, H-2, H-3, H-6 */
+#define TPM_EK_TEMPLATES 8u
+/* In the order of their indices; not SM2, which no library here has. */
 extern const struct tpm_ek_template tpm_ek_template[TPM_EK_TEMPLATES];
 /* The template that this public was made from; NULL where there is none. */
 const struct tpm_ek_template *tpm_ek_template_of(const struct tpm_public *p);

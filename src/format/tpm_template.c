@@ -47,7 +47,7 @@ const struct bytes tpm_ak_template = { ak, sizeof(ak) };
 	0xfd, 0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64,                       \
 	0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa
 
-/* PolicyOR(PolicyA, PolicyAuthorizeNV), SHA-256 and SHA-384 */
+/* PolicyOR(PolicyA, PolicyAuthorizeNV) for each name algorithm */
 #define POLICY_B_256                                                          \
 	U16(32),                                                              \
 	0xca, 0x3d, 0x0a, 0x99, 0xa2, 0xb9, 0x39, 0x06,                       \
@@ -62,6 +62,17 @@ const struct bytes tpm_ak_template = { ak, sizeof(ak) };
 	0xcb, 0x1c, 0x0a, 0xd9, 0xbd, 0xe4, 0x19, 0xca,                       \
 	0xcb, 0x47, 0xba, 0x09, 0x69, 0x96, 0x46, 0x15,                       \
 	0x0f, 0x9f, 0xc0, 0x00, 0xf3, 0xf8, 0x0e, 0x12
+
+#define POLICY_B_512                                                          \
+	U16(64),                                                              \
+	0xb8, 0x22, 0x1c, 0xa6, 0x9e, 0x85, 0x50, 0xa4,                       \
+	0x91, 0x4d, 0xe3, 0xfa, 0xa6, 0xa1, 0x8c, 0x07,                       \
+	0x2c, 0xc0, 0x12, 0x08, 0x07, 0x3a, 0x92, 0x8d,                       \
+	0x5d, 0x66, 0xd5, 0x9e, 0xf7, 0x9e, 0x49, 0xa4,                       \
+	0x29, 0xc4, 0x1a, 0x6b, 0x26, 0x95, 0x71, 0xd5,                       \
+	0x7e, 0xdb, 0x25, 0xfb, 0xdb, 0x18, 0x38, 0x42,                       \
+	0x56, 0x08, 0xb4, 0x13, 0xcd, 0x61, 0x6a, 0x5f,                       \
+	0x6d, 0xb5, 0xb6, 0x07, 0x1a, 0xf9, 0x9b, 0xea
 
 #define RSA_EXPONENT_DEFAULT U32(0)
 
@@ -90,9 +101,19 @@ static const uint8_t ek_h3[] = {
 	AES_256_CFB, NO_SCHEME, U16(TPM_ECC_P384), NO_KDF,
 	U16(0), U16(0),
 };
+static const uint8_t ek_h4[] = {
+	U16(TPM_ALG_ECC), U16(ALG_SHA512), U32(HIGH_ATTRIBUTES), POLICY_B_512,
+	AES_256_CFB, NO_SCHEME, U16(TPM_ECC_P521), NO_KDF,
+	U16(0), U16(0),
+};
 static const uint8_t ek_h6[] = {
 	U16(TPM_ALG_RSA), U16(ALG_SHA384), U32(HIGH_ATTRIBUTES), POLICY_B_384,
 	AES_256_CFB, NO_SCHEME, U16(3072), RSA_EXPONENT_DEFAULT,
+	U16(0),
+};
+static const uint8_t ek_h7[] = {
+	U16(TPM_ALG_RSA), U16(ALG_SHA384), U32(HIGH_ATTRIBUTES), POLICY_B_384,
+	AES_256_CFB, NO_SCHEME, U16(4096), RSA_EXPONENT_DEFAULT,
 	U16(0),
 };
 
@@ -102,7 +123,9 @@ const struct tpm_ek_template tpm_ek_template[TPM_EK_TEMPLATES] = {
 	{ "H-1", 0x01c00012, { ek_h1, sizeof(ek_h1) } },
 	{ "H-2", 0x01c00014, { ek_h2, sizeof(ek_h2) } },
 	{ "H-3", 0x01c00016, { ek_h3, sizeof(ek_h3) } },
+	{ "H-4", 0x01c00018, { ek_h4, sizeof(ek_h4) } },
 	{ "H-6", 0x01c0001c, { ek_h6, sizeof(ek_h6) } },
+	{ "H-7", 0x01c0001e, { ek_h7, sizeof(ek_h7) } },
 };
 
 /* Same bytes as the template in front of `unique`. */

@@ -381,54 +381,6 @@ static void test_public_file(void **state)
 	assert_reason(R_FORMAT_TRUNCATED, tpm_public_read_file(BYTES_NONE, &p));
 }
 
-/* ---- templates ---------------------------------------------------------------- */
-
-static void test_ak_template(void **state)
-{
-	_cleanup_(blob_free) struct blob raw = unhex(ak_public);
-	struct tpm_public p = read_public(&raw);
-	struct tpm_public t;
-
-	(void)state;
-	assert_true(tpm_ak_public_matches_template(&p));
-	for (size_t i = 0; i < p.before_unique.n; i++) {
-		struct tpm_public other;
-
-		raw.p[i] ^= 1;
-		if (tpm_public_read(blob_bytes(&raw), &other) == R_OK)
-			assert_false(tpm_ak_public_matches_template(&other));
-		raw.p[i] ^= 1;
-	}
-	assert_ok(tpm_public_read(tpm_ak_template, &t));
-	/* noDA: no boot may run into a lockout */
-	assert_true(t.attributes & TPMA_NO_DA);
-	assert_true(t.attributes & TPMA_RESTRICTED);
-	assert_false(t.attributes & TPMA_DECRYPT);
-	p.x = BYTES_NONE;
-	assert_false(tpm_ak_public_matches_template(&p));
-	p.x = p.whole;
-	assert_false(tpm_ak_public_matches_template(&p));
-}
-
-static void test_ek_templates(void **state)
-{
-	const char *const made[] = { ek_l1_public, ek_l2_public, ek_h1_public, ek_h2_public,
-				     ek_h3_public };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(made); i++) {
-		_cleanup_(blob_free) struct blob raw = unhex(made[i]);
-		struct tpm_public p = read_public(&raw);
-		struct tpm_public t;
-
-		assert_ptr_equal(tpm_ek_template_of(&p), &tpm_ek_template[i]);
-		assert_false(tpm_ak_public_matches_template(&p));
-		assert_ok(tpm_public_read(tpm_ek_template[i].pub, &t));
-		assert_true(t.attributes & TPMA_DECRYPT);
-		assert_false(t.attributes & TPMA_SIGN);
-	}
-}
-
 /* ---- capabilities and audit ----------------------------------------------------- */
 
 static void test_audit(void **state)
@@ -628,8 +580,6 @@ int main(void)
 		cmocka_unit_test(test_public_parameters),
 		cmocka_unit_test(test_public_schemes),
 		cmocka_unit_test(test_public_file),
-		cmocka_unit_test(test_ak_template),
-		cmocka_unit_test(test_ek_templates),
 		cmocka_unit_test(test_audit),
 		cmocka_unit_test(test_credentials),
 		cmocka_unit_test(test_credentials_refused),
