@@ -54,12 +54,17 @@ static bool all_are(struct bytes in, uint8_t value)
 	return true;
 }
 
+bool der_is_padding(struct bytes in)
+{
+	return all_are(in, 0x00) || all_are(in, 0xff);
+}
+
 enum reason der_cut(struct bytes nv, struct bytes *ret)
 {
 	struct bytes certificate, rest;
 
 	TRY(der_sequence(nv, &certificate, &rest));
-	if (!all_are(rest, 0x00) && !all_are(rest, 0xff))
+	if (!der_is_padding(rest))
 		return R_EK_PADDING;
 	*ret = certificate;
 	return R_OK;

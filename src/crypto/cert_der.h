@@ -3,6 +3,10 @@
  * The little of DER that stands outside of a library's reader: where a
  * certificate ends in NV, and the one vendor mistake that OpenSSL does not
  * read. Pure bytes.
+ *
+ * Lengths that are longer than they need be are taken here and refused by
+ * format/der.h: there what counts is that one value has one encoding; here
+ * vendors' certificates are cut out, which the library then judges itself.
  */
 #ifndef BOOTGATE_CRYPTO_CERT_DER_H
 #define BOOTGATE_CRYPTO_CERT_DER_H
@@ -19,6 +23,8 @@ enum reason der_sequence(struct bytes in, struct bytes *ret, struct bytes *ret_r
  * 0xFF, over and over. R_EK_FORMAT, R_EK_PADDING.
  */
 enum reason der_cut(struct bytes nv, struct bytes *ret) must_check;
+/* Nothing, or one byte, 0x00 or 0xFF, over and over. */
+bool der_is_padding(struct bytes in);
 /* The part of a certificate that is signed, header included: R_EK_FORMAT. */
 enum reason der_signed_part(struct bytes certificate, struct bytes *ret) must_check;
 /*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DER (X.690) as far as extensions of certificates need it: tag, length, value. */
+/*
+ * DER (X.690) as far as extensions of certificates need it: tag, length, value.
+ * One encoding for one value; crypto/cert_der.h says why it takes others.
+ */
 #ifndef BOOTGATE_FORMAT_DER_H
 #define BOOTGATE_FORMAT_DER_H
 

@@ -2,9 +2,8 @@
 /* Certificates that the vendor left in NV. Nothing is ever written there. */
 #include "node/tpm_internal.h"
 
-#include <string.h>
-
 #include "base/log.h"
+#include "crypto/cert_der.h"
 
 #define CHUNK_DEFAULT 512u		/* where the TPM does not say */
 
@@ -78,48 +77,11 @@ enum reason tpm_nv_read(struct tpm *t, uint32_t index, size_t max, struct blob *
 	return r;
 }
 
-/* Length of a DER SEQUENCE with its header; 0 when it is none. */
-static size_t der_length(struct bytes in)
-{
-	size_t digits, n = 0;
-
-	if (in.n < 2 || in.p[0] != 0x30)
-		return 0;
-	if (in.p[1] < 0x80)
-		return 2u + in.p[1];
-	digits = in.p[1] & 0x7fu;
-	if (digits < 1 || digits > 2 || in.n < 2 + digits)
-		return 0;
-	for (size_t i = 0; i < digits; i++)
-		n = n << 8 | in.p[2 + i];
-	return 2 + digits + n;
-}
-
-static bool all_are(struct bytes in, uint8_t value)
-{
-	for (size_t i = 0; i < in.n; i++)
-		if (in.p[i] != value)
-			return false;
-	return true;
-}
-
-static bool is_padding(struct bytes in)
-{
-	return all_are(in, 0x00) || all_are(in, 0xff);
-}
-
 enum reason tpm_certificate_cut(struct bytes nv, struct bytes *ret)
 {
-	size_t n = der_length(nv);
-
-	if (is_padding(nv)) {
+	if (der_is_padding(nv)) {
 		*ret = BYTES_NONE;
 		return R_OK;
 	}
-	if (n == 0 || n > nv.n)
-		return R_EK_FORMAT;
-	if (!is_padding(bytes_of(nv.p + n, nv.n - n)))
-		return R_EK_PADDING;
-	*ret = bytes_of(nv.p, n);
-	return R_OK;
+	return der_cut(nv, ret);
 }
