@@ -70,10 +70,11 @@ static bool enter_root(const char *root)
 	return root == NULL || (chroot(root) == 0 && chdir("/") == 0);
 }
 
-/* What could come back by executing a file. Only root can, and needs to. */
-static bool drop_bounding_set(void)
+bool jail_bound_capabilities(uint64_t kept)
 {
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++) {
+		if (cap < 64 && (kept >> cap & 1) != 0)
+			continue;
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) != 0)
 			return false;
 	}
@@ -114,7 +115,7 @@ static bool drop_privileges(const struct jail *j)
 	/* a change of user forgets the signal at the parent's death */
 	if (prctl(PR_GET_PDEATHSIG, &death, 0, 0, 0) != 0)
 		return false;
-	if (geteuid() == 0 && !drop_bounding_set())
+	if (geteuid() == 0 && !jail_bound_capabilities(0))
 		return false;
 	if (!drop_user(j) || !drop_capabilities())
 		return false;

@@ -42,6 +42,11 @@ struct jail {
 enum reason jail_enter(const struct jail *j) must_check;
 /* Without, `folder` is not enforced: jail_enter() goes on, the caller says so. */
 bool jail_has_landlock(void);
+/*
+ * What could come back by executing a file: only root can drop it, and needs
+ * to. `kept`: bits of the capabilities that stay. False with errno.
+ */
+bool jail_bound_capabilities(uint64_t kept);
 const char *jail_profile_name(enum jail_profile profile);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/jail.h"
 #include "base/log.h"
 
 #define NETWORK_UID 64511u
@@ -31,15 +32,6 @@ enum reason network_user_folder(const char *folder)
 	if (is_root() && lchown(folder, NETWORK_UID, NETWORK_UID) != 0)
 		return log_reason_errno(R_INTERNAL_JAIL, "%s", folder);
 	return R_OK;
-}
-
-static bool drop_bounding_set(void)
-{
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (!(cap < 32 && KEPT_MASK >> cap & 1) &&
-		    prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) != 0)
-			return false;
-	return true;
 }
 
 static bool set_user(void)
@@ -66,7 +58,7 @@ static bool keep_capabilities(void)
 
 enum reason network_user_become(void)
 {
-	if (is_root() && !(drop_bounding_set() && set_user() && keep_capabilities()))
+	if (is_root() && !(jail_bound_capabilities(KEPT_MASK) && set_user() && keep_capabilities()))
 		return log_reason_errno(R_INTERNAL_JAIL, "network script");
 	/* the change of user forgot the signal at the parent's death */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
