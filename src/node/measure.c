@@ -100,21 +100,6 @@ void measure_free(struct measure *m)
 
 /* ---- events ------------------------------------------------------------------ */
 
-enum reason measure_event(struct measure *m, unsigned pcr, uint32_t tag, struct bytes data)
-{
-	struct eventlog_writer w;
-	struct pcr_digests d;
-	enum reason r;
-
-	TRY(ready(m));
-	w = lend(m);
-	r = eventlog_writer_tag(&w, pcr, tag, data, &d);
-	give_back(m, &w);
-	if (r == R_OK)
-		r = extend(m, pcr, &d);
-	return settle(m, r);
-}
-
 enum reason measure_fact(struct measure *m, uint32_t tag, const char *text)
 {
 	struct eventlog_writer w;

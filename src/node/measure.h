@@ -25,9 +25,7 @@ struct measure {
  */
 enum reason measure_begin(struct measure *m, struct tpm *tpm) must_check;
 void measure_free(struct measure *m);
-/* EV_EVENT_TAG with this tag and data (facts.h) into pcr. */
-enum reason measure_event(struct measure *m, unsigned pcr, uint32_t tag, struct bytes data) must_check;
-/* Text fact, escaped; NULL is written as `unavailable`. */
+/* The fact of this tag (facts.h), its text escaped; NULL is written as `unavailable`. */
 enum reason measure_fact(struct measure *m, uint32_t tag, const char *text) must_check;
 /*
  * The cap of both registers: the fixed event (R_OK) or `failed: <reason>`.
