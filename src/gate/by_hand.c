@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate/by_hand.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -78,6 +79,22 @@ enum reason by_hand_selection(const char *text, struct pcr_selection *ret)
 }
 
 /* ---- values -------------------------------------------------------------------- */
+
+enum reason by_hand_tpm(const char *where, enum reason (*use)(struct tpm *t, void *ctx), void *ctx)
+{
+	struct tpm *t = NULL;
+	sigset_t all, before;
+	enum reason r;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	r = tpm_open(where, 0, &t);
+	if (r == R_OK)
+		r = use(t, ctx);
+	tpm_close(&t);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
 
 static void say_active(struct tpm *t)
 {

@@ -32,6 +32,14 @@ enum reason by_hand_selection(const char *text, struct pcr_selection *ret) must_
 enum reason by_hand_complete(struct tpm *t, const struct pcr_selection *sel,
 			     const struct pcr_values *v) must_check;
 
+/*
+ * Opens the TPM, uses it, leaves it. Signals wait until then: a command that
+ * is interrupted leaves no key of ours behind in a TPM without a resource
+ * manager.
+ */
+enum reason by_hand_tpm(const char *where, enum reason (*use)(struct tpm *t, void *ctx),
+			void *ctx) must_check;
+
 /* As tpm2_pcrread prints them. */
 void by_hand_print(FILE *to, const struct pcr_selection *sel, const struct pcr_values *v);
 /* The values one after the other, as a quote hashes them. */

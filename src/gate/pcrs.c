@@ -74,8 +74,9 @@ static void print_json(const struct pcr_selection *sel, const struct pcr_values 
 	printf("}\n");
 }
 
-static enum reason show(struct tpm *t, const struct pcrs *p)
+static enum reason show(struct tpm *t, void *ctx)
 {
+	const struct pcrs *p = ctx;
 	_cleanup_(blob_free) struct blob raw = BLOB(RAW_MAX);
 	struct pcr_selection sel;
 	struct pcr_values v;
@@ -101,7 +102,6 @@ int command_pcrs(int argc, char **argv)
 {
 	struct pcrs p = { 0 };
 	struct pcr_selection ignored;
-	struct tpm *t = NULL;
 	enum reason r;
 
 	if (by_hand_help(argc, argv, help))
@@ -111,9 +111,6 @@ int command_pcrs(int argc, char **argv)
 	if (r == R_OK && p.selection != NULL)
 		r = by_hand_selection(p.selection, &ignored);
 	if (r == R_OK)
-		r = tpm_open(p.tpm, 0, &t);
-	if (r == R_OK)
-		r = show(t, &p);
-	tpm_close(&t);
+		r = by_hand_tpm(p.tpm, show, &p);
 	return by_hand_end(r);
 }

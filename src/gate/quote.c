@@ -147,8 +147,9 @@ static enum reason sign_and_read(struct tpm *t, struct quote *q, const struct tp
 	return r;
 }
 
-static enum reason make(struct tpm *t, struct quote *q)
+static enum reason make(struct tpm *t, void *ctx)
 {
+	struct quote *q = ctx;
 	struct tpm_ak ak = { 0 };
 	struct pcr_values now;
 
@@ -289,17 +290,13 @@ int command_quote(int argc, char **argv)
 		.sig = BLOB(LIMIT_TPM_SIGNATURE),
 		.public = BLOB(LIMIT_TPM_PUBLIC),
 	};
-	struct tpm *t = NULL;
 	enum reason r;
 
 	if (by_hand_help(argc, argv, help))
 		return 0;
 	r = understand(argc, argv, &q);
 	if (r == R_OK)
-		r = tpm_open(q.tpm, 0, &t);
-	if (r == R_OK)
-		r = make(t, &q);
-	tpm_close(&t);
+		r = by_hand_tpm(q.tpm, make, &q);
 	if (r == R_OK)
 		r = save_all(&q);
 	if (r == R_OK)
