@@ -70,6 +70,7 @@ enum reason op_node_show(struct call *c)
 		return R_INTERNAL_MEMORY;
 	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
 	admin_node_out(&c->out, &n);
+	out_number(&c->out, "unlisted", n.unlisted);
 	out_number(&c->out, "reset_count", n.clock.reset_count);
 	out_number(&c->out, "restart_count", n.clock.restart_count);
 	out_number(&c->out, "tpm_firmware", n.clock.firmware_version);

@@ -7,9 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "crypto/random.h"
 #include "server/channel.h"
 #include "server/ledger.h"
@@ -81,42 +79,6 @@ static void turn_end(struct ledger *l)
 			log_reason(load, "references cannot be read; judging by the old ones");
 	}
 	answers_send(l, r);
-}
-
-enum reason audit(struct ledger *l, const char *actor, const char *action, struct bytes target,
-		  enum reason r, const char *detail)
-{
-	struct audit_row row = { .time = ledger_now() };
-
-	text_escape(bytes_str(actor), row.actor, sizeof(row.actor));
-	snprintf(row.action, sizeof(row.action), "%s", action);
-	if (target.n <= (sizeof(row.target) - 1) / 2)
-		hex_encode(target, row.target);
-	if (r != R_OK)
-		snprintf(row.reason, sizeof(row.reason), "%s", reason_name(r));
-	text_escape(bytes_str(detail), row.detail, sizeof(row.detail));
-	TRY(ledger_write(l));
-	return store_audit_add(l->store, &row);
-}
-
-/*
- * Anybody can make such rows, so they come from a bucket: what overflows it is
- * in the log only. Else a flood of nonsense would fill the disk.
- */
-#define UNPROVEN_BURST 256u
-#define UNPROVEN_EACH_MS 10000u
-
-enum reason audit_unproven(struct ledger *l, const char *actor, const char *action, struct bytes target,
-			   enum reason r, const char *detail)
-{
-	uint64_t now = clock_boot_ms(), full = (uint64_t)UNPROVEN_BURST * UNPROVEN_EACH_MS;
-
-	if (l->unproven_until < now)
-		l->unproven_until = now;
-	if (l->unproven_until - now > full - UNPROVEN_EACH_MS)
-		return R_OK;
-	l->unproven_until += UNPROVEN_EACH_MS;
-	return audit(l, actor, action, target, r, detail);
 }
 
 enum reason ledger_savepoint(struct ledger *l)

@@ -134,7 +134,14 @@ void answer_refusal(struct ledger *l, struct ipc *to, uint64_t id, enum reason r
 enum reason audit(struct ledger *l, const char *actor, const char *action, struct bytes target,
 		  enum reason r, const char *detail) must_check;
 
-/* The same for what nothing proves: only so many rows in a time. */
+/*
+ * The same for what a node does by itself: only so many rows in a time, from a
+ * bucket of its own. What is not listed is counted in *n, which the caller
+ * stores, and told by the next row.
+ */
+enum reason audit_node(struct ledger *l, struct node *n, const char *action, enum reason r,
+		       const char *detail) must_check;
+/* The same for what nothing proves, from one bucket for all. */
 enum reason audit_unproven(struct ledger *l, const char *actor, const char *action, struct bytes target,
 			   enum reason r, const char *detail) must_check;
 /* Around what must be recorded as a whole; release keeps it when r is R_OK, and returns r. */
@@ -175,7 +182,7 @@ enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attes
 /* Forgets nodes that nobody approved in time; called each turn. */
 void pending_expire(struct ledger *l);
 /* After an attestation: whoever has a TPM's key must not fill the disk. */
-enum reason evidence_trim(struct ledger *l, const struct node *n) must_check;
+enum reason evidence_trim(struct ledger *l, const struct node *n, const struct attestation *a) must_check;
 
 /* ledger_attest.c */
 void on_attest(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_attest *m, struct bytes body);

@@ -282,6 +282,9 @@ static enum reason node_record(struct ledger *l, struct job *j)
 	n->verdicts++;
 	n->last_directive = j->facts.directive;
 	snprintf(n->last_reason, sizeof(n->last_reason), "%s", reason_name(j->facts.reason));
+	if (j->node_new)
+		TRY(audit(l, "gate", "node.enrol", BYTES(n->id), R_OK, n->basis[0] ? n->basis : n->peer));
+	TRY(audit_node(l, n, "verdict", j->facts.reason, directive_name(j->facts.directive)));
 	if (j->node_new) {
 		n->ak_public_len = j->facts.ak_public_len;
 		memcpy(n->ak_public, j->facts.ak_public, n->ak_public_len);
@@ -289,9 +292,8 @@ static enum reason node_record(struct ledger *l, struct job *j)
 		/* A parallel session enrolled the same EK with another AK. */
 		if (r != R_OK)
 			return r == R_STORE_EXISTS ? R_NODE_CONFLICT : r;
-		TRY(audit(l, "gate", "node.enrol", BYTES(n->id), R_OK, n->basis[0] ? n->basis : n->peer));
 	} else {
-		TRY(store_node_update(l->store, n));
+		TRY(store_node_attested(l->store, n));
 	}
 	for (size_t i = 0; i < j->ek_count; i++) {
 		struct node owner;
@@ -333,9 +335,7 @@ static enum reason record(struct ledger *l, struct job *j)
 	a->clock = j->facts.clock;
 	a->selection = j->s.session.selection;
 	TRY(store_attestation_add(l->store, a, blob_bytes(&j->body)));
-	TRY(evidence_trim(l, &j->node));
-	return audit(l, "gate", "verdict", BYTES(j->node.id), j->facts.reason,
-		     directive_name(a->directive));
+	return evidence_trim(l, &j->node, a);
 }
 
 /* Evidence that failed before anything in it was authentic: no verdict. */

@@ -7,9 +7,9 @@
 
 #define EXPIRY_EACH_MS 60000u
 #define EXPIRY_AT_ONCE 64u	/* in one turn */
-/* Boots whose evidence and explanation are kept. */
-#define KEPT_OF_ENROLLED 64u
-#define KEPT_OF_OTHERS 8u
+/* Of each stage and directive, with evidence and explanation. */
+#define KEPT_OF_PENDING 8u
+#define KEPT_OF_OTHERS 32u
 /* A nonce is recorded for longer than any challenge may be answered. */
 #define NONCE_KEPT_S 7200
 
@@ -43,11 +43,11 @@ void pending_expire(struct ledger *l)
 	}
 }
 
-enum reason evidence_trim(struct ledger *l, const struct node *n)
+enum reason evidence_trim(struct ledger *l, const struct node *n, const struct attestation *a)
 {
-	TRY(store_evidence_trim(l->store, n->id,
-				n->state == NODE_ENROLLED ? KEPT_OF_ENROLLED : KEPT_OF_OTHERS));
-	if (n->state != NODE_PENDING)
-		return R_OK;
-	return store_pending_trim(l->store, n->id, KEPT_OF_OTHERS, ledger_now() - NONCE_KEPT_S);
+	const struct retention k = { .stage = a->stage, .directive = a->directive,
+				     .keep = n->state == NODE_PENDING ? KEPT_OF_PENDING : KEPT_OF_OTHERS,
+				     .since = ledger_now() - NONCE_KEPT_S };
+
+	return store_attestation_trim(l->store, n->id, &k);
 }

@@ -13,7 +13,7 @@
 
 struct store;
 
-#define STORE_SCHEMA 1
+#define STORE_SCHEMA 2
 
 /*
  * Opens or makes the database at `path`. R_STORE_NEWER for a newer schema; an older
@@ -48,6 +48,9 @@ struct node {
 	enum directive last_directive;
 	char last_reason[64];
 	uint64_t verdicts;
+	/* See audit_node(): its bucket is empty until then, and what was not listed. */
+	int64_t audit_until;
+	uint64_t unlisted;
 };
 
 enum reason store_node_by_ak(struct store *s, const uint8_t ak_name[AK_NAME_LEN], struct node *ret) must_check;
@@ -57,6 +60,8 @@ enum reason store_node_by_ek(struct store *s, struct bytes ek_name, struct node 
 enum reason store_node_find(struct store *s, const char *name, struct node *ret) must_check;
 enum reason store_node_add(struct store *s, const struct node *n) must_check;
 enum reason store_node_update(struct store *s, const struct node *n) must_check;
+/* Only what an attestation changes: the rest stays, its indexes are left alone. */
+enum reason store_node_attested(struct store *s, const struct node *n) must_check;
 enum reason store_node_count(struct store *s, enum node_state state, uint64_t *ret) must_check;
 enum reason store_node_each(struct store *s, enum reason (*f)(void *ctx, const struct node *n), void *ctx) must_check;
 struct node_ek {
@@ -125,18 +130,22 @@ enum reason store_receipt_add(struct store *s, const uint8_t verdict_digest[SHA2
 			      const struct pcr_values *values, struct bytes body) must_check;
 
 /*
- * What is kept (store_retention.c). Called after each attestation of a node,
- * in any state: evidence and explanation of the newest `keep` stay.
+ * What is kept (store_retention.c). Called after each attestation of a node:
+ * of the same stage and directive the newest `keep` stay as they are, of the
+ * rest neither evidence nor explanation, and nothing at all once it is older
+ * than `since`. The newest with a receipt is never touched.
  */
-enum reason store_evidence_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep) must_check;
-/* Nodes that wait for approval. None of the three touches another: R_STORE_NOT_FOUND. */
-/* One that was not seen since then. */
+struct retention {
+	enum stage stage;
+	enum directive directive;
+	unsigned keep;
+	int64_t since;
+};
+enum reason store_attestation_trim(struct store *s, const uint8_t id[SHA256_LEN], const struct retention *r) must_check;
+/* A node that waits for approval and was not seen since then. No other: R_STORE_NOT_FOUND. */
 enum reason store_pending_stale(struct store *s, int64_t since, uint8_t ret_id[SHA256_LEN]) must_check;
 /* Forgets it with all that it sent. */
 enum reason store_pending_forget(struct store *s, const uint8_t id[SHA256_LEN]) must_check;
-/* The rest of what is behind the newest `keep` and older than `since` goes, with its nonce. */
-enum reason store_pending_trim(struct store *s, const uint8_t id[SHA256_LEN], unsigned keep,
-			       int64_t since) must_check;
 
 /* Reference variants. */
 enum reason store_variant_add(struct store *s, const struct reference_variant *v, uint64_t *ret_id) must_check;

@@ -125,7 +125,8 @@ enum reason store_attestation_of_node(struct store *s, const uint8_t node_id[SHA
 	_statement_ st = NULL;
 
 	TRY(db_get(s, "SELECT " ATTESTATION_COLUMNS ATTESTATION_FROM
-		      "WHERE a.node = ? ORDER BY a.number DESC LIMIT 1 OFFSET ?", &st));
+		      "WHERE a.number = (SELECT number FROM attestation WHERE node = ?"
+		      " ORDER BY number DESC LIMIT 1 OFFSET ?)", &st));
 	db_bytes(st, 1, bytes_of(node_id, SHA256_LEN));
 	db_int(st, 2, n);
 	TRY(db_row(s, st));

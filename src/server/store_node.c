@@ -7,7 +7,7 @@
 #define NODE_COLUMNS                                                              \
 	"id, ak_name, ak_public, state, label, basis, peer, created, approved, "  \
 	"seen, implemented, clock_known, clock, reset_count, restart_count, "     \
-	"firmware, ask_enrol, last_directive, last_reason, verdicts"
+	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted"
 
 const char *node_state_name(enum node_state s)
 {
@@ -45,6 +45,8 @@ static enum reason node_of(sqlite3_stmt *st, struct node *ret)
 	ret->last_directive = (enum directive)directive;
 	db_col_text(st, 18, ret->last_reason, sizeof(ret->last_reason));
 	ret->verdicts = (uint64_t)sqlite3_column_int64(st, 19);
+	ret->audit_until = sqlite3_column_int64(st, 20);
+	ret->unlisted = (uint64_t)sqlite3_column_int64(st, 21);
 	return R_OK;
 }
 
@@ -70,6 +72,8 @@ static enum reason node_bind(sqlite3_stmt *st, const struct node *n, struct blob
 	db_int(st, 18, n->last_directive);
 	db_text(st, 19, n->last_reason);
 	db_int(st, 20, (int64_t)n->verdicts);
+	db_int(st, 21, n->audit_until);
+	db_int(st, 22, (int64_t)n->unlisted);
 	return R_OK;
 }
 
@@ -133,25 +137,44 @@ enum reason store_node_add(struct store *s, const struct node *n)
 	_statement_ st = NULL;
 
 	TRY(db_get(s, "INSERT INTO node (" NODE_COLUMNS ")"
-		      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
+		      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,"
+		      "?21,?22)",
 		   &st));
 	TRY(node_bind(st, n, &keep));
 	return db_run(s, st);
 }
 
-enum reason store_node_update(struct store *s, const struct node *n)
+/* The first is what an attestation changes, the second the rest. */
+#define SET_ATTESTED                                                               \
+	"seen=?10, implemented=?11, clock_known=?12, clock=?13, reset_count=?14, " \
+	"restart_count=?15, firmware=?16, ask_enrol=?17, last_directive=?18, "     \
+	"last_reason=?19, verdicts=?20, audit_until=?21, unlisted=?22"
+#define SET_REST \
+	"ak_name=?2, ak_public=?3, state=?4, label=?5, basis=?6, peer=?7, created=?8, approved=?9"
+
+static enum reason update(struct store *s, sqlite3_stmt *st, const struct node *n)
 {
 	_cleanup_(blob_free) struct blob keep = BLOB(256);
-	_statement_ st = NULL;
 
-	TRY(db_get(s, "UPDATE node SET ak_name=?2, ak_public=?3, state=?4, label=?5, basis=?6,"
-		      " peer=?7, created=?8, approved=?9, seen=?10, implemented=?11,"
-		      " clock_known=?12, clock=?13, reset_count=?14, restart_count=?15,"
-		      " firmware=?16, ask_enrol=?17, last_directive=?18, last_reason=?19,"
-		      " verdicts=?20 WHERE id=?1", &st));
 	TRY(node_bind(st, n, &keep));
 	TRY(db_run(s, st));
 	return sqlite3_changes(s->db) == 1 ? R_OK : R_STORE_NOT_FOUND;
+}
+
+enum reason store_node_update(struct store *s, const struct node *n)
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "UPDATE node SET " SET_REST ", " SET_ATTESTED " WHERE id=?1", &st));
+	return update(s, st, n);
+}
+
+enum reason store_node_attested(struct store *s, const struct node *n)
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "UPDATE node SET " SET_ATTESTED " WHERE id=?1", &st));
+	return update(s, st, n);
 }
 
 enum reason store_node_count(struct store *s, enum node_state state, uint64_t *ret)

@@ -56,10 +56,26 @@ static const char SCHEMA[] =
 	" target TEXT NOT NULL, reason TEXT NOT NULL, detail TEXT NOT NULL, hash BLOB NOT NULL);";
 
 /*
+ * What is kept of a node is counted by stage and directive, and its rows of
+ * the audit come from a bucket; who took whose place, and who conflicts with whom.
+ */
+static const char KINDS[] =
+	"DROP INDEX attestation_node;"
+	"CREATE INDEX attestation_kind ON attestation(node, stage, number, directive);"
+	"ALTER TABLE node ADD COLUMN audit_until INT NOT NULL DEFAULT 0;"
+	"ALTER TABLE node ADD COLUMN unlisted INT NOT NULL DEFAULT 0;"
+	"CREATE TABLE rebound ("
+	" number INTEGER PRIMARY KEY, time INT NOT NULL, old BLOB NOT NULL REFERENCES node(id),"
+	" new BLOB NOT NULL REFERENCES node(id));"
+	"CREATE TABLE conflict ("
+	" node BLOB PRIMARY KEY REFERENCES node(id), other BLOB, ak_name BLOB NOT NULL,"
+	" peer TEXT NOT NULL, time INT NOT NULL, count INT NOT NULL) WITHOUT ROWID;";
+
+/*
  * migration[n] leads from schema n to n + 1; a new database walks all of
  * them, so that there is one way only to each schema.
  */
-static const char *const migration[STORE_SCHEMA] = { SCHEMA };
+static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS };
 
 static enum reason schema_of(struct store *s, int *ret)
 {

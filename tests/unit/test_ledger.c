@@ -208,6 +208,36 @@ static void worker_ended_before_its_job(void **state)
 	assert_ok(heard(&s->front, asked, NULL));
 }
 
+/* ---- the audit ------------------------------------------------------------------------------------ */
+
+/* A node that goes on and on has its rows counted; an operator's rows are all there. */
+static void rows_of_one_node(void **state)
+{
+	struct scene *s = *state;
+
+	/* Room for one more. */
+	sql(s, "UPDATE node SET audit_until = strftime('%s', 'now') + 63 * 600");
+	for (unsigned i = 0; i < 3; i++)
+		admitted(s);
+	assert_value(s, "1", "SELECT count(*) FROM audit");
+	assert_value(s, "2", "SELECT unlisted FROM node");
+	assert_value(s, "3", "SELECT verdicts FROM node");
+	assert_ok(administered(s, ADMIN_NODE_APPROVE, "n1", BYTES_NONE));
+	assert_value(s, "2", "SELECT count(*) FROM audit");
+	/* The clock was put back: not more than a full bucket. */
+	sql(s, "UPDATE node SET audit_until = strftime('%s', 'now') + 1000000000");
+	admitted(s);
+	assert_value(s, "3", "SELECT unlisted FROM node");
+	assert_value(s, "1", "SELECT audit_until <= strftime('%s', 'now') + 64 * 600 FROM node");
+	/* What was left out is told by the next row. */
+	sql(s, "UPDATE node SET audit_until = 0");
+	admitted(s);
+	assert_value(s, "admit, after 3 that are not listed",
+		     "SELECT detail FROM audit ORDER BY number DESC LIMIT 1");
+	assert_value(s, "0", "SELECT unlisted FROM node");
+	assert_ok(administered(s, ADMIN_AUDIT_VERIFY, "", BYTES_NONE));
+}
+
 /* ---- firmware of the TPM ---------------------------------------------------------------------- */
 
 static void banks_are_proved_again(void **state)
@@ -504,6 +534,7 @@ int main(void)
 		SCENE(revoked_between_verdict_and_receipt),
 		SCENE(revoked_while_the_receipt_is_judged),
 		SCENE(one_nonce_at_two_workers),
+		SCENE(rows_of_one_node),
 		SCENE(banks_are_proved_again),
 		SCENE(approval_and_banks),
 		SCENE(worker_ended_before_its_job),

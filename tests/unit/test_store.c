@@ -9,64 +9,7 @@
 
 #include "crypto/digest.h"
 #include "server/store_internal.h"
-
-struct fixture {
-	char dir[32], path[64];
-	struct store *store;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	strcpy(f->dir, "/tmp/store-XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
-	snprintf(f->path, sizeof(f->path), "%s/db", f->dir);
-	assert_ok(store_open(f->path, &f->store));
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	char command[64];
-
-	store_close(&f->store);
-	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
-	assert_int_equal(system(command), 0);
-	free(f);
-	return 0;
-}
-
-static void reopen(struct fixture *f)
-{
-	store_close(&f->store);
-	assert_ok(store_open(f->path, &f->store));
-}
-
-/* Changes the file behind the store's back. */
-static void sql(struct fixture *f, const char *text)
-{
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
-static struct node node_number(uint8_t i, const char *label)
-{
-	struct node n = { .state = NODE_PENDING, .created = 100 + i, .ak_public_len = 3 };
-
-	memset(n.id, i, sizeof(n.id));
-	memset(n.ak_name, i, sizeof(n.ak_name));
-	memcpy(n.ak_public, "abc", 3);
-	snprintf(n.label, sizeof(n.label), "%s", label);
-	assert_ok(pcr_selection_add(&n.implemented, ALG_SHA256, PCR_ALL));
-	return n;
-}
+#include "store_kit.h"
 
 static void test_node_round_trip(void **state)
 {
@@ -165,22 +108,6 @@ static void test_listed_ek(void **state)
 	assert_reason(R_STORE_NOT_FOUND, store_listed_find(f->store, &ek, &have));
 }
 
-static struct attestation attestation_number(uint8_t nonce, uint8_t evidence)
-{
-	struct attestation a = { .time = 5, .directive = DIRECTIVE_ADMIT, .verdict = bytes_str("verdict"),
-				 .explanation = bytes_str("words"), .clock = { .known = true, .clock = 3 } };
-
-	memset(a.nonce, nonce, sizeof(a.nonce));
-	memset(a.evidence_digest, evidence, sizeof(a.evidence_digest));
-	memset(a.verdict_digest, nonce, sizeof(a.verdict_digest));
-	memset(a.node_id, 1, sizeof(a.node_id));
-	snprintf(a.reason, sizeof(a.reason), "ok");
-	uint8_t value[SHA256_LEN] = { nonce };
-	assert_ok(pcr_values_set(&a.values, ALG_SHA256, 4, value));
-	assert_ok(pcr_selection_add(&a.selection, ALG_SHA256, PCR_MASK(4)));
-	return a;
-}
-
 static void test_nonce_is_used_once(void **state)
 {
 	struct fixture *f = *state;
@@ -202,99 +129,6 @@ static void test_nonce_is_used_once(void **state)
 	assert_ok(store_evidence(f->store, a.evidence_digest, &body));
 	assert_true(bytes_equal(blob_bytes(&body), bytes_str("evidence")));
 	assert_reason(R_STORE_NOT_FOUND, store_evidence(f->store, b.evidence_digest, &body));
-}
-
-static bool has_evidence(struct fixture *f, uint8_t number)
-{
-	_cleanup_(blob_free) struct blob body = BLOB(64);
-	uint8_t digest[SHA256_LEN];
-
-	memset(digest, number, sizeof(digest));
-	return store_evidence(f->store, digest, &body) == R_OK;
-}
-
-static bool has_nonce(struct fixture *f, uint8_t number, size_t explanation)
-{
-	uint8_t nonce[NONCE_LEN];
-	struct attestation a;
-
-	memset(nonce, number, sizeof(nonce));
-	return store_attestation_by_nonce(f->store, nonce, &a) == R_OK && a.explanation.n == explanation;
-}
-
-/* Node 1, pending or not, with attestations 1 to n at the times 1 to n. */
-static struct node attested_node(struct fixture *f, enum node_state state, uint8_t n)
-{
-	struct node node = node_number(1, "");
-	struct node_ek ek = { .name = "ek", .name_len = 2 };
-
-	node.state = state;
-	node.seen = n;
-	assert_ok(store_node_add(f->store, &node));
-	assert_ok(store_node_ek_add(f->store, node.id, &ek));
-	for (uint8_t i = 1; i <= n; i++) {
-		struct attestation a = attestation_number(i, i);
-
-		a.time = i;
-		assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
-	}
-	return node;
-}
-
-static void test_pending_node_is_forgotten(void **state)
-{
-	struct fixture *f = *state;
-	struct node n = attested_node(f, NODE_PENDING, 3), have;
-	uint8_t id[SHA256_LEN];
-
-	assert_reason(R_STORE_NOT_FOUND, store_pending_stale(f->store, 3, id));
-	assert_ok(store_pending_stale(f->store, 4, id));
-	assert_memory_equal(id, n.id, sizeof(id));
-	assert_ok(store_pending_forget(f->store, id));
-	assert_reason(R_STORE_NOT_FOUND, store_node_by_ak(f->store, n.ak_name, &have));
-	assert_reason(R_STORE_NOT_FOUND, store_node_by_ek(f->store, bytes_str("ek"), &have));
-	assert_false(has_evidence(f, 3));
-	assert_false(has_nonce(f, 3, 5));
-	assert_reason(R_STORE_NOT_FOUND, store_pending_forget(f->store, id));
-}
-
-static void test_no_other_node_is_forgotten(void **state)
-{
-	struct fixture *f = *state;
-	struct node n = attested_node(f, NODE_ENROLLED, 3), have;
-	uint8_t id[SHA256_LEN];
-
-	for (enum node_state s = NODE_ENROLLED; s < NODE_STATE_MAX; s++) {
-		n.state = s;
-		assert_ok(store_node_update(f->store, &n));
-		assert_reason(R_STORE_NOT_FOUND, store_pending_stale(f->store, INT64_MAX, id));
-		assert_reason(R_STORE_NOT_FOUND, store_pending_forget(f->store, n.id));
-		assert_reason(R_STORE_NOT_FOUND, store_pending_trim(f->store, n.id, 1, INT64_MAX));
-	}
-	assert_ok(store_node_by_ak(f->store, n.ak_name, &have));
-	assert_true(has_evidence(f, 1) && has_nonce(f, 1, 5));
-}
-
-static void test_pending_node_keeps_little(void **state)
-{
-	struct fixture *f = *state;
-	struct node n = attested_node(f, NODE_PENDING, 2);
-
-	assert_ok(store_evidence_trim(f->store, n.id, 2));
-	assert_ok(store_pending_trim(f->store, n.id, 2, 0));
-	assert_true(has_evidence(f, 1) && has_nonce(f, 1, 5));
-	struct attestation a = attestation_number(3, 3);
-	a.time = 3;
-	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
-	assert_ok(store_evidence_trim(f->store, n.id, 2));
-	assert_ok(store_pending_trim(f->store, n.id, 2, 1));
-	assert_false(has_evidence(f, 1));
-	assert_true(has_evidence(f, 2) && has_evidence(f, 3) && has_nonce(f, 2, 5) && has_nonce(f, 3, 5));
-	/* What was used stays used, until nobody could use it. */
-	assert_true(has_nonce(f, 1, 0));
-	assert_ok(store_pending_trim(f->store, n.id, 2, 2));
-	assert_false(has_nonce(f, 1, 0));
-	assert_true(has_nonce(f, 2, 5));
 }
 
 static void test_receipt_is_kept_once(void **state)
@@ -372,130 +206,6 @@ static void test_savepoint_undoes_one_request_only(void **state)
 	reopen(f);
 	assert_ok(store_node_by_ak(f->store, a.ak_name, &have));
 	assert_reason(R_STORE_NOT_FOUND, store_node_by_ak(f->store, b.ak_name, &have));
-}
-
-static void test_newer_schema_is_refused(void **state)
-{
-	struct fixture *f = *state;
-	struct store *s = NULL;
-
-	store_close(&f->store);
-	sql(f, "PRAGMA user_version=2");
-	assert_reason(R_STORE_NEWER, store_open(f->path, &s));
-	assert_null(s);
-	sql(f, "PRAGMA user_version=1");
-	assert_ok(store_open(f->path, &f->store));
-}
-
-/* ---- T10: the tables of an older release, with rows ------------------------- */
-
-static int64_t number_of(sqlite3 *db, const char *text)
-{
-	sqlite3_stmt *st = NULL;
-
-	assert_int_equal(sqlite3_prepare_v2(db, text, -1, &st, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
-	int64_t n = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return n;
-}
-
-/* Rows of this release in several tables. */
-static struct node old_rows(struct fixture *f)
-{
-	struct node n = node_number(7, "rack1-n1");
-
-	assert_ok(store_node_add(f->store, &n));
-	struct attestation a = attestation_number(1, 2);
-	assert_ok(store_attestation_add(f->store, &a, bytes_str("evidence")));
-	for (unsigned i = 0; i < 3; i++) {
-		struct audit_row row = { .time = 10 + i, .actor = "uid 0", .action = "node.approve" };
-
-		assert_ok(store_audit_add(f->store, &row));
-	}
-	return n;
-}
-
-static void assert_old_rows(struct store *s, const struct node *n)
-{
-	struct attestation a;
-	struct node have;
-	uint64_t rows;
-	uint8_t nonce[NONCE_LEN];
-
-	assert_ok(store_node_by_ak(s, n->ak_name, &have));
-	assert_memory_equal(&have, n, sizeof(have));
-	memset(nonce, 1, sizeof(nonce));
-	assert_ok(store_attestation_by_nonce(s, nonce, &a));
-	assert_ok(store_audit_verify(s, 1, 100, &rows));
-	assert_int_equal(rows, 3);
-}
-
-static const char *const to_three[] = {
-	NULL,
-	"ALTER TABLE node ADD COLUMN rack TEXT NOT NULL DEFAULT 'none'",
-	"CREATE TABLE rack (name TEXT PRIMARY KEY); INSERT INTO rack VALUES ('r1')",
-};
-
-static void test_migration_keeps_the_rows(void **state)
-{
-	struct fixture *f = *state;
-	struct node n = old_rows(f);
-	struct store *copy = NULL;
-	char path[96];
-
-	/* What an earlier try left behind is in nobody's way. */
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s.schema-1%s", f->path, i ? ".part" : "");
-		FILE *out = fopen(path, "w");
-		assert_non_null(out);
-		fputs("half a copy", out);
-		fclose(out);
-	}
-	assert_ok(store_migrate(f->store, f->path, to_three, 3));
-	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), 3);
-	assert_int_equal(number_of(f->store->db, "SELECT count(*) FROM node WHERE rack = 'none'"), 1);
-	assert_int_equal(number_of(f->store->db, "SELECT count(*) FROM rack"), 1);
-	assert_old_rows(f->store, &n);
-	/* Done is done. */
-	assert_ok(store_migrate(f->store, f->path, to_three, 3));
-
-	/* The copy is of before, and a database of that release. */
-	assert_int_equal(access(path, F_OK), -1);
-	snprintf(path, sizeof(path), "%s.schema-1", f->path);
-	assert_ok(store_open(path, &copy));
-	assert_int_equal(number_of(copy->db, "PRAGMA user_version"), 1);
-	assert_old_rows(copy, &n);
-	store_close(&copy);
-
-	/* The release before does not touch what this one wrote. */
-	store_close(&f->store);
-	assert_reason(R_STORE_NEWER, store_open(f->path, &f->store));
-	assert_null(f->store);
-}
-
-static void test_migration_is_whole_or_not_at_all(void **state)
-{
-	static const char *const bad[] = { NULL, to_three[1], "INSERT INTO absent VALUES (1)" };
-	struct fixture *f = *state;
-	struct node n = old_rows(f);
-	char path[96];
-
-	assert_reason(R_STORE_IO, store_migrate(f->store, f->path, bad, 3));
-	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), 1);
-	assert_int_equal(number_of(f->store->db,
-				   "SELECT count(*) FROM pragma_table_info('node') WHERE name = 'rack'"), 0);
-	reopen(f);
-	assert_old_rows(f->store, &n);
-
-	/* No copy, no change. */
-	snprintf(path, sizeof(path), "%s.schema-1.part", f->path);
-	assert_int_equal(mkdir(path, 0700), 0);
-	assert_reason(R_STORE_IO, store_migrate(f->store, f->path, to_three, 3));
-	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), 1);
-	assert_int_equal(rmdir(path), 0);
-	assert_ok(store_migrate(f->store, f->path, to_three, 3));
-	assert_old_rows(f->store, &n);
 }
 
 static void test_not_a_database(void **state)
@@ -692,7 +402,6 @@ static void test_selection_of_images(void **state)
 
 int main(void)
 {
-#define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		STORE_TEST(test_node_round_trip),
 		STORE_TEST(test_second_node_with_the_same_ak),
@@ -704,15 +413,9 @@ int main(void)
 		STORE_TEST(test_last_boot_is_a_gates),
 		STORE_TEST(test_refused_in_a_row),
 		STORE_TEST(test_savepoint_undoes_one_request_only),
-		STORE_TEST(test_newer_schema_is_refused),
-		STORE_TEST(test_migration_keeps_the_rows),
-		STORE_TEST(test_migration_is_whole_or_not_at_all),
 		STORE_TEST(test_not_a_database),
 		STORE_TEST(test_audit_chain),
 		STORE_TEST(test_audit_chain_in_slices),
-		STORE_TEST(test_pending_node_is_forgotten),
-		STORE_TEST(test_no_other_node_is_forgotten),
-		STORE_TEST(test_pending_node_keeps_little),
 		STORE_TEST(test_full),
 		STORE_TEST(test_failures_are_capped),
 		STORE_TEST(test_variant_states),
