@@ -48,6 +48,29 @@ static inline void cvm_note_revocation(struct cvm_notes *notes, const struct cha
 		cvm_note(notes, R_CHAIN_REVOCATION_STALE);
 }
 
+/* What is signed, and what kind of certificate may have signed it. */
+struct cvm_signed {
+	struct bytes digest, signature;
+	uint16_t curve;
+	bool (*kind)(const struct chain_cert *c, const void *context);
+	const void *context;
+};
+
+struct cvm_signer {
+	const struct chain_cert *cert;	/* whose key signed; NULL: none did */
+	struct chain_path path;
+	size_t candidates;		/* certificates of the kind that were tried */
+};
+
+/*
+ * A key may stand in several certificates, reissued or made by anybody: the first
+ * that also has a path to one of `pins`. R_COSE_SIGNATURE when none of the keys
+ * signed; else what is wrong with the path in *ret.
+ */
+enum reason cvm_find_signer(const struct cvm_evidence *e, const struct cvm_signed *s,
+			    const uint8_t (*pins)[SHA256_LEN], size_t pin_count,
+			    struct cvm_signer *ret) must_check;
+
 /* The nonce, and zeros behind it up to the end of the field. */
 static inline bool cvm_nonce_equal(struct bytes nonce, struct bytes field)
 {

@@ -22,24 +22,32 @@ static enum reason fwid_of(const struct chain_cert *c, struct bytes *ret)
 	return R_GPU_NO_KEY;
 }
 
-static enum reason find_signer(const struct cvm_evidence *e, struct gpu_result *v)
+static bool is_attestation_key(const struct chain_cert *c, const void *context)
+{
+	struct bytes fwid;
+
+	(void)context;
+	return !c->ca && fwid_of(c, &fwid) == R_OK;
+}
+
+static enum reason find_signer(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
+			       struct gpu_result *v)
 {
 	uint8_t digest[DIGEST_MAX];
+	const struct cvm_signed s = {
+		.digest = bytes_of(digest, digest_len(ALG_SHA384)),
+		.signature = v->report.signature,
+		.curve = CHAIN_CURVE_P384,
+		.kind = is_attestation_key,
+	};
+	enum reason r;
 
 	TRY(digest_of(ALG_SHA384, &v->report.signed_part, 1, digest));
-	for (size_t i = 0; i < chain_pool_certs(e->pool); i++) {
-		const struct chain_cert *c = chain_pool_cert(e->pool, i);
-
-		if (c->curve != CHAIN_CURVE_P384 || c->ca || fwid_of(c, &v->fwid) != R_OK)
-			continue;
-		v->candidates++;
-		if (chain_ecdsa_verify(c, bytes_of(digest, digest_len(ALG_SHA384)),
-				       v->report.signature) == R_OK) {
-			v->cert = c;
-			return R_OK;
-		}
-	}
-	return v->candidates ? R_GPU_SIGNATURE : R_GPU_NO_KEY;
+	r = cvm_find_signer(e, &s, root, 1, &v->signer);
+	if (!v->signer.cert)
+		return v->signer.candidates ? R_GPU_SIGNATURE : R_GPU_NO_KEY;
+	TRY(fwid_of(v->signer.cert, &v->fwid));
+	return r;
 }
 
 static enum reason check_fwid(struct gpu_result *v)
@@ -59,10 +67,9 @@ enum reason gpu_verify(const struct cvm_evidence *e, const uint8_t (*root)[SHA25
 	*ret = (struct gpu_result){ 0 };
 	TRY(gpu_report_read(e->bytes, &ret->report));
 	ret->read = true;
-	TRY(find_signer(e, ret));
-	TRY(chain_find(e->pool, ret->cert, root, 1, e->now, &ret->path));
-	for (size_t i = 0; i + 1 < ret->path.count; i++)
-		cvm_note_revocation(&ret->notes, &ret->path, i);
+	TRY(find_signer(e, root, ret));
+	for (size_t i = 0; i + 1 < ret->signer.path.count; i++)
+		cvm_note_revocation(&ret->notes, &ret->signer.path, i);
 	if (e->nonce.p) {
 		if (!bytes_equal_secret(e->nonce, ret->report.nonce))
 			return R_GPU_NONCE;

@@ -12,9 +12,7 @@ extern const uint8_t gpu_nvidia_root[1][SHA256_LEN];
 struct gpu_result {
 	struct gpu_report report;
 	bool read;			/* report is filled */
-	const struct chain_cert *cert;	/* of the attestation key that signed; NULL: none did */
-	size_t candidates;
-	struct chain_path path;
+	struct cvm_signer signer;	/* attestation key */
 	struct bytes fwid;		/* in the certificate */
 	bool nonce_checked;
 	struct cvm_notes notes;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "appraise/snp.h"
 
+#include <string.h>
+
 #include "base/cleanup.h"
 
 static const uint8_t ark_pins[][SHA256_LEN] = {
@@ -35,10 +37,11 @@ const struct snp_roots *snp_amd_roots(void)
 }
 
 /* The certificate of AMD's that names itself so signs reports and nothing else. */
-static bool of_kind(const struct chain_cert *c, enum snp_signer signer)
+static bool is_signing_key(const struct chain_cert *c, const void *context)
 {
-	return bytes_equal(bytes_str(c->name),
-			   bytes_str(signer == SNP_VLEK ? "SEV-VLEK" : "SEV-VCEK"));
+	const struct snp_report *r = context;
+
+	return strcmp(c->name, r->signer == SNP_VLEK ? "SEV-VLEK" : "SEV-VCEK") == 0;
 }
 
 static enum reason key_extensions(const struct chain_cert *c, struct snp_key *ret)
@@ -64,24 +67,24 @@ static enum reason key_extensions(const struct chain_cert *c, struct snp_key *re
 }
 
 /* Which certificate made the signature; several may be there for one chip. */
-static enum reason find_signer(const struct cvm_evidence *e, struct snp_result *v)
+static enum reason find_signer(const struct cvm_evidence *e, const struct snp_roots *roots,
+			       struct snp_result *v)
 {
 	uint8_t digest[DIGEST_MAX];
+	const struct cvm_signed s = {
+		.digest = bytes_of(digest, digest_len(ALG_SHA384)),
+		.signature = BYTES(v->report.signature),
+		.curve = CHAIN_CURVE_P384,
+		.kind = is_signing_key,
+		.context = &v->report,
+	};
+	enum reason r;
 
 	TRY(digest_of(ALG_SHA384, &v->report.signed_part, 1, digest));
-	for (size_t i = 0; i < chain_pool_certs(e->pool); i++) {
-		const struct chain_cert *c = chain_pool_cert(e->pool, i);
-
-		if (!of_kind(c, v->report.signer) || c->curve != CHAIN_CURVE_P384)
-			continue;
-		v->candidates++;
-		if (chain_ecdsa_verify(c, bytes_of(digest, digest_len(ALG_SHA384)),
-				       BYTES(v->report.signature)) == R_OK) {
-			v->cert = c;
-			return R_OK;
-		}
-	}
-	return v->candidates ? R_SNP_SIGNATURE : R_SNP_KEY;
+	r = cvm_find_signer(e, &s, roots->pin, roots->count, &v->signer);
+	if (!v->signer.cert)
+		return v->signer.candidates ? R_SNP_SIGNATURE : R_SNP_KEY;
+	return r;
 }
 
 /* Root, certificate and, where it says so, report are of one product. */
@@ -89,8 +92,8 @@ static enum reason check_product(const struct snp_roots *roots, struct snp_resul
 {
 	const struct snp_report *r = &v->report;
 
-	TRY(key_extensions(v->cert, &v->key));
-	v->product = roots->product[v->path.pin];
+	TRY(key_extensions(v->signer.cert, &v->key));
+	v->product = roots->product[v->signer.path.pin];
 	if (v->key.product != v->product)
 		return R_SNP_PRODUCT;
 	if (r->version >= 3 && snp_product_cpuid(r->cpu_family, r->cpu_model) != v->product)
@@ -143,8 +146,8 @@ static enum reason check_minimum(struct bytes minimum, struct snp_result *v)
  */
 static void add_notes(struct snp_result *v)
 {
-	for (size_t i = 1; i + 1 < v->path.count; i++)
-		cvm_note_revocation(&v->notes, &v->path, i);
+	for (size_t i = 1; i + 1 < v->signer.path.count; i++)
+		cvm_note_revocation(&v->notes, &v->signer.path, i);
 	if (v->report.policy & SNP_POLICY_DEBUG)
 		cvm_note(&v->notes, R_SNP_DEBUG);
 	if (!snp_tcb_at_least(&v->committed, &v->reported) ||
@@ -163,8 +166,7 @@ enum reason snp_verify(const struct cvm_evidence *e, const struct snp_roots *roo
 	TRY(snp_report_locate(e->bytes, &report));
 	TRY(snp_report_read(report, &ret->report));
 	ret->read = true;
-	TRY(find_signer(e, ret));
-	TRY(chain_find(e->pool, ret->cert, roots->pin, roots->count, e->now, &ret->path));
+	TRY(find_signer(e, roots, ret));
 	TRY(check_product(roots, ret));
 	TRY(check_tcb(ret));
 	TRY(check_chip(ret));

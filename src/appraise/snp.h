@@ -18,10 +18,8 @@ struct snp_result {
 	struct snp_report report;
 	bool read;			/* report is filled */
 	enum snp_product product;
-	const struct chain_cert *cert;	/* VCEK or VLEK that signed; NULL: none did */
+	struct cvm_signer signer;	/* VCEK or VLEK */
 	struct snp_key key;
-	struct chain_path path;
-	size_t candidates;		/* certificates of the right kind in the pool */
 	bool has_tcb;			/* the four below are filled */
 	struct snp_tcb current, reported, committed, launch;
 	bool nonce_checked, minimum_checked;

@@ -64,43 +64,47 @@ static enum reason check_binding(const struct tdx_quote *q)
 	return cvm_nonce_equal(bytes_of(digest, SHA256_LEN), q->qe.report_data) ? R_OK : R_TDX_BINDING;
 }
 
-/* The quoting enclave's report by a PCK certificate. */
-static enum reason find_pck(const struct cvm_evidence *e, struct tdx_result *v)
+static enum reason pck_extension(const struct chain_cert *c, struct bytes *ret)
 {
-	uint8_t digest[SHA256_LEN];
-
-	TRY(sha256(v->quote.qe_report, digest));
-	for (size_t i = 0; i < chain_pool_certs(e->pool); i++) {
-		const struct chain_cert *c = chain_pool_cert(e->pool, i);
-		struct bytes extension;
-
-		if (c->curve != CHAIN_CURVE_P256 || c->ca)
-			continue;
-		TRY(chain_extension(c, "1.2.840.113741.1.13.1", &extension));
-		if (extension.n == 0)
-			continue;
-		v->candidates++;
-		if (chain_ecdsa_verify(c, BYTES(digest), v->quote.qe_signature) != R_OK)
-			continue;
-		v->cert = c;
-		TRY(tdx_pck_read(extension, &v->pck));
-		v->has_pck = true;
-		return R_OK;
-	}
-	return v->candidates ? R_TDX_QE_SIGNATURE : R_TDX_NO_PCK;
+	return chain_extension(c, "1.2.840.113741.1.13.1", ret);
 }
 
-static enum reason check_chain(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
-			       struct tdx_result *v)
+static bool is_pck(const struct chain_cert *c, const void *context)
 {
-	enum reason r = chain_find(e->pool, v->cert, root, 1, e->now, &v->path);
+	struct bytes extension;
 
+	(void)context;
+	return !c->ca && pck_extension(c, &extension) == R_OK && extension.n > 0;
+}
+
+/* The quoting enclave's report by a PCK certificate. */
+static enum reason find_pck(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
+			    struct tdx_result *v)
+{
+	uint8_t digest[SHA256_LEN];
+	const struct cvm_signed s = {
+		.digest = BYTES(digest),
+		.signature = v->quote.qe_signature,
+		.curve = CHAIN_CURVE_P256,
+		.kind = is_pck,
+	};
+	const struct chain_path *path = &v->signer.path;
+	struct bytes extension;
+	enum reason r;
+
+	TRY(sha256(v->quote.qe_report, digest));
+	r = cvm_find_signer(e, &s, root, 1, &v->signer);
+	if (!v->signer.cert)
+		return v->signer.candidates ? R_TDX_QE_SIGNATURE : R_TDX_NO_PCK;
+	TRY(pck_extension(v->signer.cert, &extension));
+	TRY(tdx_pck_read(extension, &v->pck));
+	v->has_pck = true;
 	if (r == R_CHAIN_ROOT &&
-	    memcmp(v->path.cert[v->path.count - 1]->spki, sandbox_root, SHA256_LEN) == 0)
+	    memcmp(path->cert[path->count - 1]->spki, sandbox_root, SHA256_LEN) == 0)
 		return R_TDX_SANDBOX;
 	TRY(r);
-	for (size_t i = 0; i + 1 < v->path.count; i++)
-		cvm_note_revocation(&v->notes, &v->path, i);
+	for (size_t i = 0; i + 1 < path->count; i++)
+		cvm_note_revocation(&v->notes, path, i);
 	return R_OK;
 }
 
@@ -143,8 +147,7 @@ enum reason tdx_verify(const struct cvm_evidence *e, const uint8_t (*root)[SHA25
 	ret->read = true;
 	TRY(check_signature(&ret->quote));
 	TRY(check_binding(&ret->quote));
-	TRY(find_pck(e, ret));
-	TRY(check_chain(e, root, ret));
+	TRY(find_pck(e, root, ret));
 	TRY(check_qe(&ret->quote));
 	TRY(check_debug(&ret->quote));
 	if (e->nonce.p) {

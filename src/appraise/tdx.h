@@ -32,9 +32,7 @@ struct tdx_statement {
 struct tdx_result {
 	struct tdx_quote quote;
 	bool read;			/* quote is filled */
-	const struct chain_cert *cert;	/* PCK that signed; NULL: none did */
-	size_t candidates;
-	struct chain_path path;
+	struct cvm_signer signer;	/* PCK */
 	struct tdx_pck pck;
 	bool has_pck, nonce_checked;
 	bool has_tcb, has_identity;	/* the two are filled */

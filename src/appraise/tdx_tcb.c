@@ -7,32 +7,32 @@
 #include "base/cleanup.h"
 #include "format/jview.h"
 
-static const char signer_name[] = "Intel SGX TCB Signing";
-
 /* ---- which collateral, and who signed it ------------------------------------ */
+
+static bool is_tcb_signer(const struct chain_cert *c, const void *context)
+{
+	return strcmp(c->name, context) == 0;
+}
 
 static enum reason check_signer(const struct cvm_evidence *e, const uint8_t (*root)[SHA256_LEN],
 				struct bytes text, struct bytes signature, struct chain_path *ret)
 {
-	enum reason best = R_TDX_COLLATERAL;
 	uint8_t digest[SHA256_LEN];
+	const struct cvm_signed s = {
+		.digest = BYTES(digest),
+		.signature = signature,
+		.curve = CHAIN_CURVE_P256,
+		.kind = is_tcb_signer,
+		.context = "Intel SGX TCB Signing",
+	};
+	struct cvm_signer signer;
+	enum reason r;
 
 	TRY(sha256(text, digest));
-	for (size_t i = 0; i < chain_pool_certs(e->pool); i++) {
-		const struct chain_cert *c = chain_pool_cert(e->pool, i);
-
-		if (c->curve != CHAIN_CURVE_P256 || strcmp(c->name, signer_name) != 0 ||
-		    chain_ecdsa_verify(c, BYTES(digest), signature) != R_OK)
-			continue;
-		enum reason r = chain_find(e->pool, c, root, 1, e->now, ret);
-
-		if (r == R_OK)
-			return R_OK;
-		/* only these two are said of a signer that could be Intel's */
-		if (r == R_CHAIN_DATES || r == R_CHAIN_REVOKED)
-			best = r;
-	}
-	return best;
+	r = cvm_find_signer(e, &s, root, 1, &signer);
+	*ret = signer.path;
+	/* only of one that is late is it said, as that could be Intel's */
+	return r == R_OK || chain_is_late(r) ? r : R_TDX_COLLATERAL;
 }
 
 /* Is it for this platform, or this kind of quoting enclave? */
@@ -91,7 +91,7 @@ static enum reason find_statement(const struct cvm_evidence *e, const uint8_t (*
 		if (r == R_OK && wanted)
 			r = check_signer(e, root, blob_bytes(&text), BYTES(signature), &s.path);
 		if (r != R_OK)
-			bad = r == R_CHAIN_DATES || r == R_CHAIN_REVOKED ? r : R_TDX_COLLATERAL;
+			bad = chain_is_late(r) ? r : R_TDX_COLLATERAL;
 		if (r != R_OK || !wanted ||
 		    (*ret_found && !newer(head_of(&s, kind), head_of(ret, kind))))
 			continue;

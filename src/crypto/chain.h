@@ -9,6 +9,7 @@
 #include "crypto/sign.h"
 
 #define CHAIN_DEPTH_MAX 8u
+#define CHAIN_TRIES_MAX 64u		/* certificates looked at for one path */
 #define CHAIN_POOL_MAX 4096u		/* certificates, and lists, in one pool */
 #define CHAIN_COORD_MAX 66u
 #define CHAIN_CURVE_P256 0x0003u
@@ -65,8 +66,9 @@ struct chain_path {
 
 /*
  * Path from `leaf` to a self-signed certificate whose key is one of `pins`
- * (SHA-256 of SubjectPublicKeyInfo), at the time `now`. *ret always says how
- * far it came: its last certificate is the one in question.
+ * (SHA-256 of SubjectPublicKeyInfo), at the time `now`. Where several
+ * certificates of an issuer are there, one path that holds is enough. *ret
+ * always says how far it came: its last certificate is the one in question.
  *	R_CHAIN_INCOMPLETE	no certificate of the issuer
  *	R_CHAIN_SIGNATURE	the issuer's key did not sign it
  *	R_CHAIN_ISSUER		the issuer is no CA, or not of so many below it
@@ -78,5 +80,10 @@ struct chain_path {
 enum reason chain_find(const struct chain_pool *pool, const struct chain_cert *leaf,
 		       const uint8_t (*pins)[SHA256_LEN], size_t pin_count, int64_t now,
 		       struct chain_path *ret) must_check;
+/* It leads to where it should, and is only not good now, or no more. */
+static inline bool chain_is_late(enum reason r)
+{
+	return r == R_CHAIN_DATES || r == R_CHAIN_REVOKED;
+}
 
 #endif

@@ -46,8 +46,12 @@ bool member_true(const json_t *j, const char *name)
 
 int ctl_refused(enum reason r, const char *about)
 {
-	fprintf(stderr, "bootgatectl: %s%s%s\n  %s\n  %s\n", about ? about : "", about ? ": " : "", reason_name(r),
-		reason_sentence(r), reason_remedy(r));
+	/* why a file cannot be read the system says */
+	if (r == R_FILE && about)
+		fprintf(stderr, "bootgatectl: %s: %m\n", about);
+	else
+		fprintf(stderr, "bootgatectl: %s%s%s\n  %s\n  %s\n", about ? about : "", about ? ": " : "",
+			reason_name(r), reason_sentence(r), reason_remedy(r));
 	return reason_exit(r);
 }
 

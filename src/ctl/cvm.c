@@ -119,6 +119,7 @@ static const uint8_t (*test_pin(struct run *r))[SHA256_LEN]
 	return NULL;
 }
 
+/* Says what it cannot read. */
 static enum reason read_files(struct run *r)
 {
 	const char *path = option(&r->o, "evidence"), *const *certs;
@@ -126,21 +127,21 @@ static enum reason read_files(struct run *r)
 	struct blob raw = BLOB(0);
 	enum reason result = ctl_read_file(path, CVM_EVIDENCE_MAX, &r->evidence);
 
-	if (result == R_OK && unwrap_text(blob_bytes(&r->evidence), &raw) == R_OK) {
+	if (result != R_OK) {
+		(void)ctl_refused(result, path);
+		return result;
+	}
+	if (unwrap_text(blob_bytes(&r->evidence), &raw) == R_OK) {
 		blob_free(&r->evidence);
 		r->evidence = raw;
 	}
-	if (result == R_OK)
-		result = cvm_folder_make(&r->folder);
-	for (size_t i = 0; i < count && result == R_OK; i++) {
-		path = certs[i];
-		result = cvm_folder_read(&r->folder, path);
-	}
+	TRY(cvm_folder_make(&r->folder));
+	for (size_t i = 0; i < count; i++)
+		TRY(cvm_folder_read(&r->folder, certs[i]));
 	/* evidence brings certificates along, in whatever envelope */
-	if (result == R_OK)
-		result = cvm_folder_add(&r->folder, blob_bytes(&r->evidence));
-	if (result == R_FILE)
-		fprintf(stderr, "bootgatectl: %s: %m\n", path);
+	result = cvm_folder_add(&r->folder, blob_bytes(&r->evidence));
+	if (result != R_OK)
+		(void)ctl_refused(result, path);
 	return result;
 }
 
@@ -214,19 +215,17 @@ int ctl_cvm_verify(int argc, char **argv)
 		return 2;
 	}
 	result = read_files(&r);
-	if (result == R_FILE)
+	if (result != R_OK)
 		return reason_exit(result);
-	if (result == R_OK) {
-		struct cvm_request q = {
-			.e = { blob_bytes(&r.evidence),
-			       r.nonce_n ? bytes_of(r.nonce, r.nonce_n) : BYTES_NONE, r.folder.pool, r.now },
-			.folder = &r.folder,
-			.options = &r.o,
-			.test_pin = test_pin(&r),
-		};
+	const struct cvm_request q = {
+		.e = { blob_bytes(&r.evidence),
+		       r.nonce_n ? bytes_of(r.nonce, r.nonce_n) : BYTES_NONE, r.folder.pool, r.now },
+		.folder = &r.folder,
+		.options = &r.o,
+		.test_pin = test_pin(&r),
+	};
 
-		result = r.judge(&q, r.answer, ANSWERS_MAX, &r.answers);
-	}
+	result = r.judge(&q, r.answer, ANSWERS_MAX, &r.answers);
 	if (result == R_USAGE) {
 		fputs(usage, stderr);
 		return 2;

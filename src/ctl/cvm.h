@@ -20,7 +20,8 @@ struct cvm_folder {
 enum reason cvm_folder_make(struct cvm_folder *ret) must_check;
 /*
  * Adds everything below `path` (a file or a folder), whatever the files are
- * called. R_FILE with errno, R_FORMAT_TOO_LARGE for too much.
+ * called; links as fd_list_tree has them. Says on stderr which file is too large
+ * to be looked into, and what ends it: R_FILE, R_FORMAT_TOO_LARGE for too much.
  */
 enum reason cvm_folder_read(struct cvm_folder *f, const char *path) must_check;
 /* Adds what a piece of evidence brings along itself. */

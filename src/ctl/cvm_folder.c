@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a folder of certificates and collateral holds, by content. */
-#include <errno.h>
-#include <fts.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/fd.h"
+#include "ctl/client.h"
 #include "ctl/ctl.h"
 #include "ctl/cvm.h"
-#include "format/jview.h"
+#include "format/tdx.h"
 #include "format/unwrap.h"
 
 #define OBJECTS_MAX 4096u
-#define OBJECT_MAX (1u << 20)
-
-static void close_fts(FTS **tree)
-{
-	if (*tree)
-		fts_close(*tree);
-}
 
 void cvm_folder_free(struct cvm_folder *f)
 {
@@ -42,8 +36,8 @@ static enum reason take_binary(void *context, struct bytes in)
 		if (!at)
 			break;
 		in = bytes_of(at, in.n - (size_t)(at - in.p));
-		/* a SEQUENCE with its length in one byte more, or two */
-		if (in.n > 1 && (in.p[1] == 0x81 || in.p[1] == 0x82)) {
+		/* a SEQUENCE with its length in one byte more, two, or three */
+		if (in.n > 1 && in.p[1] >= 0x81 && in.p[1] <= 0x83) {
 			enum reason r = chain_pool_add(f->pool, in, &n);
 
 			if (r != R_OK && r != R_FORMAT_TYPE)
@@ -54,24 +48,12 @@ static enum reason take_binary(void *context, struct bytes in)
 	return R_OK;
 }
 
-/* Only what is signed is of use: collateral is an object with a signature. */
-static bool signed_object(struct bytes json)
-{
-	static const char *const names[] = { "signature", "tcb_info_signature" };
-	struct bytes value;
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (jview_member(json, names[i], &value) == R_OK)
-			return true;
-	return false;
-}
-
 static enum reason take_object(void *context, struct bytes json)
 {
 	struct cvm_folder *f = context;
-	_cleanup_(blob_free) struct blob copy = BLOB(OBJECT_MAX);
+	_cleanup_(blob_free) struct blob copy = BLOB(json.n);
 
-	if (!signed_object(json) || json.n > OBJECT_MAX)
+	if (!tdx_is_collateral(json))
 		return R_OK;
 	if (f->objects == OBJECTS_MAX)
 		return R_FORMAT_TOO_LARGE;
@@ -92,16 +74,23 @@ enum reason cvm_folder_add(struct cvm_folder *f, struct bytes file)
 	return unwrap(file, &sink);
 }
 
+/* What is wrong is said with the file's own name. */
 static enum reason add_file(struct cvm_folder *f, const char *path)
 {
 	_cleanup_(blob_free) struct blob file = BLOB(0);
 	enum reason r = ctl_read_file(path, CVM_EVIDENCE_MAX, &file);
 
-	/* larger ones are something else */
-	if (r == R_FORMAT_TOO_LARGE)
+	/* something else, most likely */
+	if (r == R_FORMAT_TOO_LARGE) {
+		fprintf(stderr, "bootgatectl: %s: larger than %u MiB, not looked into\n", path,
+			CVM_EVIDENCE_MAX >> 20);
 		return R_OK;
-	TRY(r);
-	return cvm_folder_add(f, blob_bytes(&file));
+	}
+	if (r == R_OK)
+		r = cvm_folder_add(f, blob_bytes(&file));
+	if (r != R_OK)
+		(void)ctl_refused(r, path);
+	return r;
 }
 
 enum reason cvm_folder_make(struct cvm_folder *ret)
@@ -115,23 +104,18 @@ enum reason cvm_folder_make(struct cvm_folder *ret)
 
 enum reason cvm_folder_read(struct cvm_folder *f, const char *path)
 {
-	char *const roots[] = { (char *)path, NULL };
-	_cleanup_(close_fts) FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
-	size_t files = 0;
-	FTSENT *entry;
+	_cleanup_(fd_names_free) struct fd_names names = { NULL, 0 };
+	struct stat st;
+	enum reason r;
 
-	if (!tree)
-		return R_FILE;
-	while ((errno = 0, entry = fts_read(tree))) {
-		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS) {
-			errno = entry->fts_errno;
-			return R_FILE;
-		}
-		if (entry->fts_info != FTS_F)
-			continue;
-		if (++files > CVM_FILES_MAX)
-			return R_FORMAT_TOO_LARGE;
-		TRY(add_file(f, entry->fts_accpath));
+	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		return add_file(f, path);
+	r = fd_list_tree(path, CVM_FILES_MAX, &names);
+	if (r != R_OK) {
+		(void)ctl_refused(r, path);
+		return r;
 	}
-	return errno ? R_FILE : R_OK;
+	for (size_t i = 0; i < names.n; i++)
+		TRY(add_file(f, names.v[i]));
+	return R_OK;
 }

@@ -61,11 +61,11 @@ static json_t *result_json(const struct gpu_result *v)
 	json_object_set_new(j, "opaque", fields_json(r));
 	json_object_set_new(j, "measurements", blocks_json(r));
 	json_object_set_new(j, "reference", json_string("unknown"));
-	json_object_set_new(j, "certificates_tried", json_integer((json_int_t)v->candidates));
-	if (v->cert) {
-		json_object_set_new(j, "device", json_string(v->cert->name));
+	json_object_set_new(j, "certificates_tried", json_integer((json_int_t)v->signer.candidates));
+	if (v->signer.cert) {
+		json_object_set_new(j, "device", json_string(v->signer.cert->name));
 		json_object_set_new(j, "certificate_fwid", cvm_hex(v->fwid));
-		json_object_set_new(j, "chain", cvm_path(&v->path));
+		json_object_set_new(j, "chain", cvm_path(&v->signer.path));
 	}
 	json_object_set_new(j, "nonce_checked", json_boolean(v->nonce_checked));
 	return j;
@@ -98,7 +98,7 @@ static enum reason judge_one(const struct cvm_request *q, struct bytes evidence,
 	e.bytes = evidence;
 	ret->reason = gpu_verify(&e, q->test_pin ? q->test_pin : gpu_nvidia_root, v);
 	if (ret->reason == R_OK)
-		ret->reason = check_once(seen, v->cert);
+		ret->reason = check_once(seen, v->signer.cert);
 	ret->notes = v->notes;
 	ret->json = result_json(v);
 	free(v);

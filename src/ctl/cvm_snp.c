@@ -112,9 +112,9 @@ static json_t *result_json(const struct snp_result *v)
 		return j;
 	json_object_set_new(j, "report", report_json(v));
 	json_object_set_new(j, "product", json_string(snp_product_name(v->product)));
-	json_object_set_new(j, "certificates_tried", json_integer((json_int_t)v->candidates));
-	if (v->cert)
-		json_object_set_new(j, "chain", cvm_path(&v->path));
+	json_object_set_new(j, "certificates_tried", json_integer((json_int_t)v->signer.candidates));
+	if (v->signer.cert)
+		json_object_set_new(j, "chain", cvm_path(&v->signer.path));
 	if (v->key.provider.n > 0)
 		json_object_set_new(j, "provider", cvm_text(v->key.provider));
 	json_object_set_new(j, "nonce_checked", json_boolean(v->nonce_checked));

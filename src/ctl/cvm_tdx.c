@@ -115,9 +115,9 @@ static json_t *result_json(const struct tdx_result *v)
 	if (!v->read)
 		return j;
 	json_object_set_new(j, "quote", quote_json(&v->quote));
-	json_object_set_new(j, "certificates_tried", json_integer((json_int_t)v->candidates));
-	if (v->cert)
-		json_object_set_new(j, "chain", cvm_path(&v->path));
+	json_object_set_new(j, "certificates_tried", json_integer((json_int_t)v->signer.candidates));
+	if (v->signer.cert)
+		json_object_set_new(j, "chain", cvm_path(&v->signer.path));
 	if (v->has_pck)
 		json_object_set_new(j, "platform", pck_json(&v->pck));
 	json_object_set_new(j, "tcb_status",

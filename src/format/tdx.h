@@ -66,6 +66,8 @@ enum reason tdx_pck_read(struct bytes extension, struct tdx_pck *ret) must_check
 /* ---- collateral (tdx_collateral.c) ------------------------------------------ */
 
 enum tdx_collateral { TDX_TCB_INFO, TDX_IDENTITY };
+/* Has the members of any kind and form: a text and its signature. */
+bool tdx_is_collateral(struct bytes object);
 /*
  * The signed text in an object as Intel's service answers it, or as it is
  * saved with a quote by others (there the text is a string in the object).

@@ -26,19 +26,31 @@ const char *tdx_status_name(enum tdx_status s)
 	return statuses[s].name;
 }
 
+/* Of Intel's service; of what is saved with a quote. */
+enum { FORMS = 2 };
+static const struct {
+	const char *text, *signature;
+} names[][FORMS] = {
+	[TDX_TCB_INFO] = { { "tcbInfo", "signature" }, { "tcb_info", "tcb_info_signature" } },
+	[TDX_IDENTITY] = { { "enclaveIdentity", "signature" }, { "qe_identity", "qe_identity_signature" } },
+};
+
+bool tdx_is_collateral(struct bytes object)
+{
+	struct bytes value;
+
+	for (size_t kind = 0; kind < ARRAY_LEN(names); kind++)
+		for (size_t i = 0; i < FORMS; i++)
+			if (jview_member(object, names[kind][i].text, &value) == R_OK &&
+			    jview_member(object, names[kind][i].signature, &value) == R_OK)
+				return true;
+	return false;
+}
+
 enum reason tdx_collateral_find(struct bytes object, enum tdx_collateral kind, struct blob *ret_text,
 				uint8_t ret_signature[TDX_SIGNATURE_LEN])
 {
-	/* of Intel's service; of what is saved with a quote */
-	static const struct {
-		const char *text, *signature;
-	} names[][2] = {
-		[TDX_TCB_INFO] = { { "tcbInfo", "signature" }, { "tcb_info", "tcb_info_signature" } },
-		[TDX_IDENTITY] = { { "enclaveIdentity", "signature" },
-				   { "qe_identity", "qe_identity_signature" } },
-	};
-
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < FORMS; i++) {
 		struct bytes text, signature;
 
 		if (jview_member(object, names[kind][i].text, &text) != R_OK)

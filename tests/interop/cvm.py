@@ -175,6 +175,41 @@ class Snp(Case):
         self.put(self.ark.crl(self.ask.cert.serial_number), "certs/newer")
         self.expect(REFUSED, "chain.revoked", self.evidence, *self.pin)
 
+    def test_links(self):
+        """A link counts as the file that it leads to; not as a folder, which could be a circle."""
+        os.makedirs(self.path("elsewhere"))
+        os.rename(self.path("certs/a/chain.txt"), self.path("elsewhere/chain"))
+        os.symlink("../elsewhere", self.path("certs/folder"))
+        os.symlink("..", self.path("certs/a/circle"))
+        self.expect(REFUSED, "chain.incomplete", self.evidence, *self.pin)
+        os.symlink(self.path("elsewhere/chain"), self.path("certs/a/b/link"))
+        self.expect(OK, "verified", self.evidence, *self.pin)
+        # a folder or a file that the operator names may be one itself
+        os.rename(self.path("certs"), self.path("real"))
+        os.symlink("real", self.path("certs"))
+        self.expect(OK, "verified", self.evidence, *self.pin)
+        self.expect(OK, "verified", self.evidence, *self.pin, "--certs", self.path("certs/a/b/link"))
+
+    def test_large_list(self):
+        """The lists of a busy CA: their length takes three bytes."""
+        serials = [2**150 + i for i in range(2000)]
+        self.put(self.ark.crl(*serials), "certs/list")
+        self.assertGreater(os.path.getsize(self.path("certs/list")), 1 << 16)
+        done = self.expect(OK, "verified", self.evidence, *self.pin)
+        self.assertNotIn("chain.revocation-unknown", done.stdout)
+        self.put(self.ark.crl(self.ask.cert.serial_number, *serials), "certs/list")
+        self.expect(REFUSED, "chain.revoked", self.evidence, *self.pin)
+
+    def test_large_file(self):
+        self.put(bytes((4 << 20) + 1), "certs/a/image")
+        done = self.expect(OK, "verified", self.evidence, *self.pin)
+        self.assertIn("certs/a/image: larger than 4 MiB", done.stderr)
+
+    def test_what_cannot_be_read(self):
+        """It is named, not the folder that it is in. Nobody can read at 0 there, root included."""
+        os.symlink("/proc/self/mem", self.path("certs/a/memory"))
+        self.expect(COULD_NOT, "certs/a/memory: Input/output error", self.evidence, *self.pin)
+
     def test_minimum(self):
         self.expect(REFUSED, "snp.tcb-minimum", self.evidence, *self.pin,
                     "--minimum-tcb", "0202030400000005")

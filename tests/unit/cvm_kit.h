@@ -10,6 +10,7 @@
 
 #include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <time.h>
@@ -103,6 +104,8 @@ struct kit_crl {
 	long revoked;			/* serial; 0: none */
 	int64_t this_update, next_update;	/* 0: around KIT_NOW */
 	bool partial;			/* has a critical extension */
+	const EVP_MD *md;		/* NULL: SHA-256 */
+	bool pss;
 };
 
 static inline void kit_list(const struct kit_crl *c, struct blob *ret)
@@ -111,6 +114,8 @@ static inline void kit_list(const struct kit_crl *c, struct blob *ret)
 	X509_CRL *crl = X509_CRL_new();
 	ASN1_TIME *t = ASN1_TIME_new();
 	X509_NAME *name = X509_NAME_new();
+	EVP_MD_CTX *how = EVP_MD_CTX_new();
+	EVP_PKEY_CTX *key = NULL;
 	uint8_t *der = NULL;
 	int n;
 
@@ -142,7 +147,11 @@ static inline void kit_list(const struct kit_crl *c, struct blob *ret)
 		X509_EXTENSION_free(e);
 		ASN1_OCTET_STRING_free(octets);
 	}
-	assert_true(X509_CRL_sign(crl, c->signer, EVP_sha256()) > 0);
+	assert_int_equal(EVP_DigestSignInit(how, &key, c->md ? c->md : EVP_sha256(), NULL, c->signer), 1);
+	if (c->pss)
+		assert_true(EVP_PKEY_CTX_set_rsa_padding(key, RSA_PKCS1_PSS_PADDING) > 0);
+	assert_true(X509_CRL_sign_ctx(crl, how) > 0);
+	EVP_MD_CTX_free(how);
 	n = i2d_X509_CRL(crl, &der);
 	assert_true(n > 0);
 	assert_ok(blob_append(ret, der, (size_t)n));

@@ -180,6 +180,74 @@ static void test_dates(void **state)
 	assert_int_equal(path.cert[1]->not_after, KIT_NOW + 15000000);
 }
 
+/* Anybody can put a certificate of the CA's key and name beside the right one. */
+static void test_reissued_ca(void **state)
+{
+	struct kit_cert stranger = root, other = ca, late = ca;
+
+	(void)state;
+	stranger.name = stranger.issuer = other.issuer = "Stranger";
+	stranger.key = stranger.signer = other.signer = other_key;
+	late.not_after = KIT_NOW - 1;
+	kit_add_cert(pool, &leaf);
+	kit_add_cert(pool, &other);
+	assert_reason(R_CHAIN_INCOMPLETE, find());
+	kit_add_cert(pool, &stranger);
+	assert_reason(R_CHAIN_ROOT, find());
+	/* a late one says more than a foreign one */
+	kit_add_cert(pool, &late);
+	kit_add_cert(pool, &root);
+	assert_reason(R_CHAIN_DATES, find());
+	assert_int_equal(path.count, 3);
+	assert_string_equal(path.cert[2]->name, "Root");
+	kit_add_list(pool, &(struct kit_crl){ .issuer = "Root", .signer = root_key });
+	kit_add_cert(pool, &ca);
+	assert_ok(find());
+	assert_int_equal(path.count, 3);
+	assert_string_equal(path.cert[1]->issuer, "CN=Root");
+	assert_int_equal(path.cert[1]->not_after, KIT_NOW + 15000000);
+	assert_int_equal(path.revocation[0], CHAIN_REVOCATION_UNKNOWN);
+	assert_int_equal(path.revocation[1], CHAIN_REVOCATION_GOOD);
+}
+
+/* Two CAs that certify each other lead nowhere, and not for ever. */
+static void test_circle(void **state)
+{
+	struct kit_cert there = ca, back = ca;
+
+	(void)state;
+	there.issuer = back.name = "Back";
+	there.signer = back.key = other_key;
+	back.issuer = "CA";
+	back.signer = ca_key;
+	there.no_pathlen_zero = back.no_pathlen_zero = true;
+	kit_add_cert(pool, &leaf);
+	kit_add_cert(pool, &there);
+	kit_add_cert(pool, &back);
+	assert_reason(R_CHAIN_INCOMPLETE, find());
+	assert_int_equal(path.count, CHAIN_DEPTH_MAX);
+	ca.no_pathlen_zero = true;
+	kit_add_cert(pool, &ca);
+	kit_add_cert(pool, &root);
+	assert_ok(find());
+	assert_int_equal(path.count, 3);
+}
+
+/* How many are looked at has an end; the right one behind it is not found. */
+static void test_crowd(void **state)
+{
+	struct kit_cert other = ca;
+
+	(void)state;
+	kit_add_cert(pool, &leaf);
+	other.issuer = "Nobody";
+	for (other.serial = 100; other.serial < 100 + (long)CHAIN_TRIES_MAX - 1; other.serial++)
+		kit_add_cert(pool, &other);
+	kit_add_cert(pool, &ca);
+	kit_add_cert(pool, &root);
+	assert_reason(R_CHAIN_INCOMPLETE, find());
+}
+
 static void test_leaf_not_yet(void **state)
 {
 	(void)state;
@@ -217,6 +285,39 @@ static void test_revocation(void **state)
 				 .next_update = KIT_NOW - 1 };
 	kit_add_list(pool, &list);
 	assert_reason(R_CHAIN_REVOKED, find());
+}
+
+/* A signature that would not do for a certificate does not for a list either. */
+static void test_weak_list(void **state)
+{
+	EVP_PKEY *rsa = EVP_RSA_gen(2048);
+	const struct {
+		EVP_PKEY *key;
+		const EVP_MD *md;
+		bool pss, strong;
+	} cases[] = {
+		{ ca_key, EVP_sha1(), false, false }, { ca_key, EVP_sha384(), false, true },
+		{ rsa, EVP_sha1(), false, false },    { rsa, EVP_sha256(), false, true },
+		{ rsa, EVP_sha1(), true, false },     { rsa, EVP_sha384(), true, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct kit_crl list = { .issuer = "CA", .signer = cases[i].key, .md = cases[i].md,
+					.pss = cases[i].pss };
+
+		free_pool(state);
+		assert_ok(chain_pool_make(&pool));
+		ca.key = leaf.signer = cases[i].key;
+		add_all();
+		kit_add_list(pool, &list);
+		assert_ok(find());
+		assert_int_equal(path.revocation[0], cases[i].strong ? CHAIN_REVOCATION_GOOD :
+								       CHAIN_REVOCATION_UNKNOWN);
+		list.revoked = 0x1234;
+		kit_add_list(pool, &list);
+		assert_reason(cases[i].strong ? R_CHAIN_REVOKED : R_OK, find());
+	}
+	EVP_PKEY_free(rsa);
 }
 
 static void test_revoked_ca(void **state)
@@ -330,7 +431,8 @@ int main(void)
 		TEST(test_good), TEST(test_incomplete), TEST(test_root), TEST(test_signature),
 		TEST(test_root_signature), TEST(test_weak), TEST(test_not_a_ca),
 		TEST(test_path_length), TEST(test_too_long), TEST(test_critical),
-		TEST(test_malformed_extension), TEST(test_dates), TEST(test_leaf_not_yet),
+		TEST(test_malformed_extension), TEST(test_dates), TEST(test_reissued_ca), TEST(test_circle), TEST(test_crowd),
+		TEST(test_leaf_not_yet), TEST(test_weak_list),
 		TEST(test_revocation), TEST(test_revoked_ca), TEST(test_raw_signature),
 		TEST(test_other_key), TEST(test_no_der), TEST(test_bits),
 	};

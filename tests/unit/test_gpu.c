@@ -110,7 +110,7 @@ static void test_good(void **state)
 	add_all();
 	assert_ok(verify());
 	assert_true(v->nonce_checked);
-	assert_int_equal(v->path.count, 3);
+	assert_int_equal(v->signer.path.count, 3);
 	assert_int_equal(v->report.blocks, 2);
 	assert_int_equal(v->report.block[1].index, 2);
 	assert_int_equal(v->report.block[1].value.p[47], 2);
@@ -157,7 +157,21 @@ static void test_keys(void **state)
 	add_all();
 	make_report(other_key);
 	assert_reason(R_GPU_SIGNATURE, verify());
-	assert_int_equal(v->candidates, 1);
+	assert_int_equal(v->signer.candidates, 1);
+}
+
+static void test_reissued(void **state)
+{
+	struct kit_cert other = leaf;
+
+	(void)state;
+	other.issuer = "Nobody";
+	other.signer = other_key;
+	kit_add_cert(pool, &other);
+	assert_reason(R_CHAIN_INCOMPLETE, verify());
+	add_all();
+	assert_ok(verify());
+	assert_bytes(v->fwid, fwid, sizeof(fwid));
 }
 
 static void test_root(void **state)
@@ -302,7 +316,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, free_pool)
 	const struct CMUnitTest tests[] = {
 		TEST(test_good), TEST(test_blackwell), TEST(test_fwid), TEST(test_keys),
-		TEST(test_root), TEST(test_revoked), TEST(test_nonce), TEST(test_layout),
+		TEST(test_reissued), TEST(test_root), TEST(test_revoked), TEST(test_nonce), TEST(test_layout),
 		TEST(test_names), TEST(test_extensions), TEST(test_bits),
 	};
 

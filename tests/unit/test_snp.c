@@ -10,7 +10,7 @@ static void test_good(void **state)
 	assert_ok(verify());
 	assert_int_equal(v->product, SNP_GENOA);
 	assert_true(v->nonce_checked);
-	assert_int_equal(v->path.count, 3);
+	assert_int_equal(v->signer.path.count, 3);
 	assert_int_equal(v->reported.microcode, 0x8f);
 	assert_int_equal(v->reported.snp, 23);
 	assert_int_equal(v->reported.bootloader, 10);
@@ -158,8 +158,32 @@ static void test_signature(void **state)
 	sign_with(other_key);
 	add_all();
 	assert_reason(R_SNP_SIGNATURE, verify());
-	assert_int_equal(v->candidates, 1);
+	assert_int_equal(v->signer.candidates, 1);
 	assert_true(v->read);
+}
+
+/* Another certificate of the same key does not hide the right one. */
+static void test_reissued(void **state)
+{
+	struct kit_cert other = vcek;
+
+	(void)state;
+	other.issuer = "Nobody";
+	other.signer = other_key;
+	kit_add_cert(pool, &other);
+	assert_reason(R_CHAIN_INCOMPLETE, verify());
+	/* one that is late says more than one that leads nowhere */
+	other = vcek;
+	other.not_after = KIT_NOW - 1;
+	kit_add_cert(pool, &other);
+	kit_add_cert(pool, &ask);
+	kit_add_cert(pool, &ark);
+	assert_reason(R_CHAIN_DATES, verify());
+	kit_add_cert(pool, &vcek);
+	assert_ok(verify());
+	assert_int_equal(v->signer.candidates, 3);
+	assert_int_equal(v->signer.path.count, 3);
+	assert_string_equal(v->signer.cert->issuer, "CN=SEV-Genoa");
 }
 
 static void test_own_ark(void **state)
@@ -303,7 +327,7 @@ int main(void)
 		TEST(test_good), TEST(test_turin), TEST(test_minimum),
 		TEST(test_reported_below_minimum), TEST(test_order), TEST(test_milan),
 		TEST(test_debug), TEST(test_vlek), TEST(test_no_key), TEST(test_signature),
-		TEST(test_own_ark), TEST(test_amd_roots), TEST(test_product_of_root),
+		TEST(test_reissued), TEST(test_own_ark), TEST(test_amd_roots), TEST(test_product_of_root),
 		TEST(test_product_of_report), TEST(test_tcb), TEST(test_chip),
 		TEST(test_chip_octets), TEST(test_nonce), TEST(test_revoked),
 		TEST(test_stale_list), TEST(test_bits),

@@ -9,7 +9,7 @@ static void test_good(void **state)
 	add_all();
 	assert_ok(verify());
 	assert_true(v->nonce_checked);
-	assert_int_equal(v->path.count, 3);
+	assert_int_equal(v->signer.path.count, 3);
 	assert_int_equal(v->pck.pce_svn, 11);
 	assert_int_equal(v->pck.component[15], 3);
 	assert_true(kit_noted(&v->notes, R_TDX_TCB_UNKNOWN) && kit_noted(&v->notes, R_TDX_QE_UNKNOWN) && kit_noted(&v->notes, R_CHAIN_REVOCATION_UNKNOWN));
@@ -138,6 +138,23 @@ static void test_pck(void **state)
 	qe_signer = other_key;
 	make_quote();
 	assert_reason(R_TDX_QE_SIGNATURE, verify());
+}
+
+/* Made by anybody for the same key, with an extension that is none. */
+static void test_pck_reissued(void **state)
+{
+	static const struct kit_extension none = { SGX_EXTENSION, "\x05\x00", 2, false };
+	struct kit_cert other = pck;
+
+	(void)state;
+	other.issuer = "Nobody";
+	other.signer = other_key;
+	other.extension = &none;
+	kit_add_cert(pool, &other);
+	add_all();
+	assert_ok(verify());
+	assert_int_equal(v->signer.candidates, 2);
+	assert_int_equal(v->pck.pce_svn, 11);
 }
 
 static void test_pck_extension(void **state)
@@ -279,7 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_good), TEST(test_versions), TEST(test_layout), TEST(test_rest),
 		TEST(test_signature), TEST(test_binding), TEST(test_pck),
-		TEST(test_pck_extension), TEST(test_pck_parts), TEST(test_roots),
+		TEST(test_pck_reissued), TEST(test_pck_extension), TEST(test_pck_parts), TEST(test_roots),
 		TEST(test_nonce), TEST(test_debug), TEST(test_quoting_enclave),
 		TEST(test_revoked), TEST(test_bits),
 	};

@@ -196,6 +196,28 @@ static void test_saved_form(void **state)
 	assert_reason(R_TDX_COLLATERAL, tdx_collateral_find(bytes_str("{\"tcbInfo\":{}}"), TDX_TCB_INFO, &found, signature));
 }
 
+/* What of a folder is kept: a text together with its signature, of any form. */
+static void test_is_collateral(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is;
+	} cases[] = {
+		{ "{\"tcbInfo\":{},\"signature\":\"\"}", true },
+		{ "{\"enclaveIdentity\":{},\"signature\":\"\"}", true },
+		{ "{\"tcb_info\":\"\",\"tcb_info_signature\":\"\"}", true },
+		{ "{\"qe_identity\":\"\",\"qe_identity_signature\":\"\"}", true },
+		{ "{\"qe_identity\":\"\",\"signature\":\"\"}", false },
+		{ "{\"tcbInfo\":{}}", false },
+		{ "{\"signature\":\"\"}", false },
+		{ "{}", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		assert_int_equal(tdx_is_collateral(bytes_str(cases[i].text)), cases[i].is);
+}
+
 static void test_malformed_collateral(void **state)
 {
 	static const char *const texts[] = {
@@ -228,7 +250,7 @@ int main(void)
 		TEST(test_levels), TEST(test_module), TEST(test_enclave), TEST(test_together),
 		TEST(test_collateral_signature), TEST(test_collateral_root),
 		TEST(test_collateral_signer), TEST(test_collateral_bytes),
-		TEST(test_saved_form), TEST(test_malformed_collateral),
+		TEST(test_saved_form), TEST(test_is_collateral), TEST(test_malformed_collateral),
 	};
 
 	return cmocka_run_group_tests(tests, make_keys, free_keys);

@@ -1,35 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crypto/chain.h"
-
+/* Certificates and lists: decoded once, kept in a pool. */
 #include <openssl/err.h>
-#include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "crypto/openssl/chain_priv.h"
 #include "crypto/openssl/ossl.h"
 
 enum {
 	DER_MAX = 4 << 20,
-	/* bits of security: RSA from 2048, SHA-256; SHA-1 and MD5 are out */
-	SECURITY_BITS = 112,
-};
-
-struct crl {
-	struct bytes der;
-	X509_CRL *object;
-	int64_t this_update, next_update;
-	bool complete;			/* covers all certificates of its issuer */
-};
-
-struct chain_pool {
-	/* pointers, so that views into one outlive the growing of the list */
-	struct chain_cert *cert[CHAIN_POOL_MAX];
-	size_t certs;
-	struct crl crl[CHAIN_POOL_MAX];
-	size_t crls;
 };
 
 OSSL_CLEANUP(X509, x509, X509_free)
@@ -281,142 +263,4 @@ enum reason chain_ecdsa_verify(const struct chain_cert *c, struct bytes digest, 
 	return ecdsa_verify(c->curve, bytes_of(c->x, c->coord_len), bytes_of(c->y, c->coord_len),
 			    digest, bytes_of(rs.p, c->coord_len),
 			    bytes_of(rs.p + c->coord_len, c->coord_len));
-}
-
-static bool issued_by(const struct chain_cert *c, const struct chain_cert *issuer)
-{
-	return X509_NAME_cmp(X509_get_issuer_name(c->object),
-			     X509_get_subject_name(issuer->object)) == 0;
-}
-
-static bool signed_by(const struct chain_cert *c, const struct chain_cert *issuer)
-{
-	EVP_PKEY *key = X509_get0_pubkey(issuer->object);
-	int bits = 0;
-	bool good;
-
-	if (key == NULL || EVP_PKEY_get_security_bits(key) < SECURITY_BITS ||
-	    X509_get_signature_info(c->object, NULL, NULL, &bits, NULL) != 1 ||
-	    bits < SECURITY_BITS)
-		return false;
-	good = X509_verify(c->object, key) == 1;
-	ERR_clear_error();
-	return good;
-}
-
-/* Extensions that must be understood are, and no more CAs follow than it allows. */
-static enum reason fits(const struct chain_cert *c, size_t below)
-{
-	long most = X509_get_pathlen(c->object);
-
-	uint32_t flags = X509_get_extension_flags(c->object);
-
-	if (flags & EXFLAG_CRITICAL)
-		return R_CHAIN_EXTENSION;
-	/* one that cannot be read, or stands there twice */
-	if (flags & EXFLAG_INVALID)
-		return R_CHAIN_EXTENSION;
-	return most >= 0 && (size_t)most < below ? R_CHAIN_ISSUER : R_OK;
-}
-
-static bool valid_at(const struct chain_cert *c, int64_t now)
-{
-	return c->not_before <= now && now <= c->not_after;
-}
-
-/* One that signed it, preferably one that is valid now. */
-static enum reason issuer_of(const struct chain_pool *pool, const struct chain_cert *c, int64_t now,
-			     const struct chain_cert **ret)
-{
-	enum reason r = R_CHAIN_INCOMPLETE;
-	const struct chain_cert *best = NULL;
-
-	for (size_t i = 0; i < pool->certs; i++) {
-		const struct chain_cert *issuer = pool->cert[i];
-
-		if (!issued_by(c, issuer))
-			continue;
-		if (!signed_by(c, issuer)) {
-			r = r == R_CHAIN_INCOMPLETE ? R_CHAIN_SIGNATURE : r;
-			continue;
-		}
-		if (!issuer->ca) {
-			r = R_CHAIN_ISSUER;
-			continue;
-		}
-		if (best == NULL || (!valid_at(best, now) && valid_at(issuer, now)))
-			best = issuer;
-	}
-	if (best == NULL)
-		return r;
-	*ret = best;
-	return R_OK;
-}
-
-/* What the lists of its issuer say of a certificate. */
-static enum reason revocation_of(const struct chain_pool *pool, const struct chain_cert *c,
-				 const struct chain_cert *issuer, int64_t now,
-				 enum chain_revocation *ret)
-{
-	*ret = CHAIN_REVOCATION_UNKNOWN;
-	for (size_t i = 0; i < pool->crls; i++) {
-		const struct crl *crl = &pool->crl[i];
-		X509_REVOKED *entry;
-
-		if (X509_NAME_cmp(X509_CRL_get_issuer(crl->object),
-				  X509_get_subject_name(issuer->object)) != 0)
-			continue;
-		if (X509_CRL_verify(crl->object, X509_get0_pubkey(issuer->object)) != 1) {
-			ERR_clear_error();
-			continue;
-		}
-		if (X509_CRL_get0_by_cert(crl->object, &entry, c->object) == 1)
-			return R_CHAIN_REVOKED;
-		if (crl->complete && crl->this_update <= now && now <= crl->next_update)
-			*ret = CHAIN_REVOCATION_GOOD;
-		else if (*ret == CHAIN_REVOCATION_UNKNOWN)
-			*ret = CHAIN_REVOCATION_STALE;
-	}
-	return R_OK;
-}
-
-static bool pinned(const struct chain_cert *c, const uint8_t (*pins)[SHA256_LEN], size_t count,
-		   size_t *ret)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (memcmp(c->spki, pins[i], SHA256_LEN) == 0) {
-			*ret = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-enum reason chain_find(const struct chain_pool *pool, const struct chain_cert *leaf,
-		       const uint8_t (*pins)[SHA256_LEN], size_t pin_count, int64_t now,
-		       struct chain_path *ret)
-{
-	const struct chain_cert *c = leaf, *issuer = NULL;
-	bool dates = valid_at(leaf, now);
-
-	*ret = (struct chain_path){ .count = 1, .cert = { leaf } };
-	for (;;) {
-		/* the leaf and the certificate itself do not count */
-		TRY(fits(c, ret->count > 2 ? ret->count - 2 : 0));
-		if (issued_by(c, c)) {
-			if (!signed_by(c, c))
-				return R_CHAIN_SIGNATURE;
-			break;
-		}
-		if (ret->count == CHAIN_DEPTH_MAX)
-			return R_CHAIN_INCOMPLETE;
-		TRY(issuer_of(pool, c, now, &issuer));
-		TRY(revocation_of(pool, c, issuer, now, &ret->revocation[ret->count - 1]));
-		c = issuer;
-		ret->cert[ret->count++] = c;
-		dates = dates && valid_at(c, now);
-	}
-	if (!pinned(c, pins, pin_count, &ret->pin))
-		return R_CHAIN_ROOT;
-	return dates ? R_OK : R_CHAIN_DATES;
 }
