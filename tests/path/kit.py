@@ -178,9 +178,14 @@ class Node:
         with open(LOG, "rb") as f:
             self.firmware_log = f.read()
         self.boots = 0
+        self.children = []
         self.command_line = None  # of the gate's kernel; None: as in machine.py
 
     def close(self):
+        for child in self.children:
+            if child.poll() is None:
+                child.kill()
+                child.communicate()
         self.tpm.close()
 
     def power_on(self, log=None, extend=None):
@@ -208,6 +213,7 @@ class Node:
         child = subprocess.Popen(self.command(out, *options), stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         child.out = out
+        self.children.append(child)
         return child
 
     def finish(self, child, seconds=SECONDS):

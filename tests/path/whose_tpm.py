@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whose TPM is it: one without a certificate, one with somebody else's, another
+one in a known machine, one that a list announced, one that got a second key.
+The lab plays the same (image/lab/scenarios.py), with real firmware."""
+
+import hashlib
+import os
+import unittest
+
+import kit
+import identity
+import swtpm
+
+LOW, HIGH = identity.CERT["L-1"], identity.CERT["H-3"]
+
+
+def certificate(tpm, index=LOW):
+    return tpm.tool("tpm2_nvread", "-C", "p", hex(index), binary=True)
+
+
+class Whose(kit.PathCase):
+    def setUp(self):
+        super().setUp()
+        self.known = self.ready()
+        self.certificates = {i: certificate(self.known.tpm, i) for i in (LOW, HIGH)}
+        self.assert_booted(self.known.boot())
+        self.record = self.control.json("node", "show", "n1")
+
+    def listed(self, *args):
+        return self.control.json("node", "list", *args)["nodes"]
+
+    def load(self, column, value, label):
+        path = os.path.join(self.folder, "papers.csv")
+        with open(path, "w", encoding="ascii") as f:
+            f.write(f"{column},label\n{value},{label}\n")
+        self.control.ctl("ek", "load", path)
+
+    def unchanged(self):
+        """The known node is what it was, and nobody else got in."""
+        self.assertEqual(self.control.json("node", "show", "n1"), self.record)
+        self.assertEqual([n["label"] for n in self.listed("--state", "enrolled")], ["n1"])
+
+    def spki(self, tpm, kind):
+        key = identity.make_ek(tpm, kind).public_bytes(
+            identity.serialization.Encoding.DER,
+            identity.serialization.PublicFormat.SubjectPublicKeyInfo)
+        return hashlib.sha256(key).hexdigest()
+
+    def test_no_ek_cert(self):
+        """Nobody vouches for it, and the gate waits; delivery papers do."""
+        for kind in ("L-1", "L-2"):
+            with self.subTest(kind):
+                node = self.new_node(swtpm.Swtpm(certificates=False, fresh=True))
+                spki = self.spki(node.tpm, kind)
+                told = len(self.control.text())
+                node.power_on()
+                child = node.start()
+                self.wait_for(lambda: "reason=ek.untrusted" in self.control.text()[told:], child)
+                self.assertEqual(self.listed("--state", "pending"), [])
+                self.load("ek_spki_sha256", spki, f"of-list-{kind}")
+                boot = node.finish(child)
+                self.assert_booted(boot)
+                self.assertIn("ek.untrusted", boot.waited())
+                shown = self.control.json("node", "show", f"of-list-{kind}")
+                self.assertTrue(shown["basis"].startswith("EK list "), shown)
+
+    def test_bulk_preload(self):
+        """Announced by certificate: the first boot needs no person."""
+        node = self.new_node(swtpm.Swtpm(fresh=True))
+        self.load("ek_cert_sha256", hashlib.sha256(certificate(node.tpm)).hexdigest(), "rack-7")
+        boot = node.boot()
+        self.assert_booted(boot)
+        self.assertEqual(boot.waited(), [])
+        shown = self.control.json("node", "show", "rack-7")
+        self.assertEqual((shown["state"], shown["last_directive"]), ("enrolled", "admit"))
+        self.assertTrue(shown["basis"].startswith("EK list "), shown)
+        self.assertEqual(len(self.control.audit("node.approve")), 1)  # that of n1
+        # Another TPM does not get in by that line
+        other = self.new_node(swtpm.Swtpm(fresh=True))
+        other.power_on()
+        child = other.start()
+        self.wait_for(lambda: self.listed("--state", "pending"), child)
+        self.assertFalse(other.stop(child).jumped())
+
+    def test_ek_hijack(self):
+        """T1: the known node's certificate in the NV of another TPM."""
+        thief = swtpm.Swtpm(certificates=False, fresh=True)
+        for index, content in self.certificates.items():
+            identity.define(thief, index, content)
+        boot = self.new_node(thief).boot()
+        self.assert_refused(boot, "ek.mismatch")
+        self.unchanged()
+        self.assertEqual(len(self.listed()), 1)
+        # Beside a certificate of its own it does not help either
+        thief = swtpm.Swtpm(fresh=True)
+        identity.define(thief, LOW, self.certificates[LOW])
+        node = self.new_node(thief)
+        node.power_on()
+        child = node.start()
+        self.wait_for(lambda: self.listed("--state", "pending"), child)
+        boot = node.stop(child)
+        self.assertFalse(boot.jumped(), boot.text)
+        self.assertIn("ek.mismatch", boot.text)
+        self.unchanged()
+
+    def test_tpm_swap(self):
+        """Another TPM in the known machine is another node: held for a person."""
+        self.known.tpm.close()
+        self.known.tpm = swtpm.Swtpm(fresh=True)
+        self.control.trust(self.known.tpm)
+        self.known.power_on()
+        child = self.known.start()
+        self.wait_for(lambda: self.listed("--state", "pending"), child)
+        (pending,) = self.listed("--state", "pending")
+        self.unchanged()
+        self.control.ctl("node", "approve", pending["id"], "--label", "n1-new")
+        boot = self.known.finish(child)
+        self.assert_booted(boot)
+        self.assertIn("node.pending", boot.waited())
+        self.assertNotEqual(pending["id"], self.record["id"])
+
+    def test_cleared(self):
+        """Its owner is gone, its keys are the same: the same node, whose counters
+        fell. With a new seed it is nobody's."""
+        self.known.tpm.restart()  # the gate closed the platform hierarchy
+        self.known.tpm.tool("tpm2_clear", "-c", "p")
+        self.known.power_on()
+        child = self.known.start()
+        self.wait_for(lambda: self.control.node()["last_reason"] == "quote.clock", child)
+        self.control.ctl("node", "approve", "n1")
+        boot = self.known.finish(child)
+        self.assert_booted(boot)
+        self.assertIn("quote.clock", boot.waited())
+        self.assertNotIn("enrol", boot.steps())
+        self.known.tpm.restart()
+        self.known.tpm.tool("tpm2_changeeps")
+        self.assert_refused(self.known.boot(), "ek.mismatch")
+        self.assertEqual(len(self.listed()), 1)
+
+    def test_second_ek(self):
+        """A certificate that was not there before: the same node, and no new trust."""
+        self.known.tpm.restart()  # the gate closed the platform hierarchy
+        key = identity.make_ek(self.known.tpm, "L-2")
+        identity.define(self.known.tpm, identity.CERT["L-2"], identity.certificate(key))
+        boot = self.known.boot()
+        self.assert_booted(boot)
+        self.assertEqual(len(self.listed()), 1)
+        shown = self.control.json("node", "show", "n1")
+        self.assertEqual(shown["endorsement_keys"], self.record["endorsement_keys"])
+
+
+if __name__ == "__main__":
+    unittest.main()
