@@ -247,6 +247,35 @@ class Eks(BaseIdentity):
         self.ok(tpm, "eks", self.folder)
         self.assertEqual(self.content("chain"), b"".join(pieces))
 
+    def claimed(self, index, size):
+        """A rule: this index says that it has that many bytes."""
+        area = struct.pack(">IHIHH", index, 0xB, 0x62070001, 0, size)
+        name = struct.pack(">H", 0xB) + hashlib.sha256(area).digest()
+        body = struct.pack(">H", len(area)) + area + struct.pack(">H", len(name)) + name
+        answer = struct.pack(">HII", 0x8001, 10 + len(body), 0) + body
+        return f"NV_ReadPublic/{index:08x}#1+*:answer={answer.hex()}"
+
+    def test_too_large(self):
+        """Nothing is read that has no room: the rest is as it was."""
+        tpm = self.tpm()
+        first = os.urandom(900)
+        self.define(tpm, 0x01C00100, first)
+        self.define(tpm, 0x01C00101, os.urandom(900))
+        proxy = self.proxy(tpm, self.claimed(CERT["L-1"], 8193), self.claimed(0x01C00101, 32768 - 899))
+        done = self.ok(proxy, "eks", self.folder)
+        self.assertEqual([e.split()[1] for e in done.all("ek")], ["H-3"])
+        self.assertEqual(self.content("chain"), first)
+        self.assertIn("format.too-large: certificate of EK L-1 in NV 0x01c00002 passed over", done.err)
+        self.assertIn("NV 0x01c00101 left out", done.err)
+        self.assertEqual(len(self.digests(proxy)), 1)
+        for _, command in proxy.messages(">", "NV_Read"):
+            self.assertNotIn(struct.pack(">I", CERT["L-1"]), command)
+        # one byte less has room, and the TPM does not have that many
+        proxy = self.proxy(tpm, self.claimed(CERT["L-1"], 8192))
+        self.assertEqual([e.split()[1] for e in self.ok(proxy, "eks", self.folder).all("ek")], ["H-3"])
+        self.assertTrue([c for _, c in proxy.messages(">", "NV_Read")
+                         if struct.pack(">I", CERT["L-1"]) in c])
+
     def test_chunks(self):
         """Never more than TPM_PT_NV_BUFFER_MAX at once."""
         tpm = self.tpm()
