@@ -20,7 +20,6 @@
 #define DENY(call, error) { SYS_##call, (error), 0, 0, 0 }
 
 enum {
-	ALL_BITS = -1,
 	/* what makes open(2) more than reading */
 	OPEN_WRITES = O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY),
 	THREAD = CLONE_VM | CLONE_THREAD,

@@ -16,7 +16,7 @@ struct worker_state {
 	bool have_policy;
 };
 
-static const struct ipc_rule ledger_rules[] = {
+const struct ipc_rule worker_hears[WORKER_HEARS] = {
 	{ MSG_REFS, 0, LIMIT_REFERENCE_SET, false },
 	{ MSG_POLICY, 0, LIMIT_REFERENCE, false },
 	CHANNEL_RULE(MSG_JUDGE, struct msg_judge, LIMIT_EVIDENCE),
@@ -342,7 +342,7 @@ enum reason worker_run(const struct worker_config *conf)
 		return R_INTERNAL_MEMORY;
 	w->ledger = w->signer = IPC_NONE;
 	w->cas = conf->cas;
-	TRY(ipc_open(&w->ledger, conf->ledger, ledger_rules, ARRAY_LEN(ledger_rules)));
+	TRY(ipc_open(&w->ledger, conf->ledger, worker_hears, ARRAY_LEN(worker_hears)));
 	TRY(ipc_open(&w->signer, conf->signer, NULL, 0));
 	for (unsigned served = 0; served < WORKER_REQUESTS;) {
 		struct ipc_message m;

@@ -7,12 +7,17 @@
 #ifndef BOOTGATE_SERVER_WORKER_H
 #define BOOTGATE_SERVER_WORKER_H
 
+#include "base/ipc.h"
 #include "crypto/cert.h"
 
 struct worker_config {
 	int ledger, signer;		/* taken over */
 	const struct cert_store *cas;	/* vendor CAs, read before confinement */
 };
+
+/* What it takes from the ledger. */
+#define WORKER_HEARS 7u
+extern const struct ipc_rule worker_hears[WORKER_HEARS];
 
 /* Returns when the ledger is gone or the worker has served its time. */
 enum reason worker_run(const struct worker_config *conf) must_check;

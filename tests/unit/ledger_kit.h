@@ -19,6 +19,7 @@
 #include "format/challenge.h"
 #include "server/channel.h"
 #include "server/ledger.h"
+#include "server/worker.h"
 #include "unit.h"
 
 enum { WORKERS = 2, PATIENCE_MS = 30000 };
@@ -39,16 +40,6 @@ struct scene {
 /* What each of them hears from a ledger. */
 static const struct ipc_rule kit_front_rules[] = {
 	CHANNEL_RULE(MSG_ANSWER, struct msg_answer, 32u << 20),
-};
-static const struct ipc_rule kit_worker_rules[] = {
-	{ MSG_REFS, 0, LIMIT_REFERENCE_SET, false },
-	{ MSG_POLICY, 0, LIMIT_REFERENCE, false },
-	CHANNEL_RULE(MSG_JUDGE, struct msg_judge, LIMIT_EVIDENCE),
-	CHANNEL_RULE(MSG_CONTINUED, struct msg_continued, LIMIT_EVIDENCE),
-	CHANNEL_RULE(MSG_ENROLLING, struct msg_enrolling, LIMIT_ENROL),
-	CHANNEL_RULE(MSG_RECEIVED, struct msg_received,
-		     LIMIT_RECEIPT + LIMIT_EVIDENCE + LIMIT_VERDICT + LIMIT_MANIFEST),
-	CHANNEL_RULE(MSG_LEARN, struct msg_learn, LIMIT_EVIDENCE),
 };
 static const struct ipc_rule kit_signer_rules[] = {
 	{ MSG_ANNOUNCE, sizeof(struct msg_announce), sizeof(struct msg_announce), false },
@@ -137,7 +128,7 @@ static inline void give_worker(struct scene *s, unsigned i)
 	assert_ok(ipc_send_wait(&s->supervisor, MSG_WORKER, i, NULL, 0, end[1], PATIENCE_MS));
 	close(end[1]);
 	ipc_close(&s->worker[i]);
-	assert_ok(ipc_open(&s->worker[i], end[0], kit_worker_rules, ARRAY_LEN(kit_worker_rules)));
+	assert_ok(ipc_open(&s->worker[i], end[0], worker_hears, ARRAY_LEN(worker_hears)));
 }
 
 static inline void assert_serves(struct scene *s);
