@@ -18,7 +18,7 @@ int ctl_quote_verify(int argc, char **argv);
 /* cvm.c: verifies evidence of CVMs and GPUs, offline on files */
 int ctl_cvm_verify(int argc, char **argv);
 
-/* node.c, ref.c, image.c, explain.c, site.c, verdict.c, audit.c, policy.c, ek.c, server.c */
+/* node.c, ref.c, image.c, explain.c, site.c, verdict.c, ek.c, ek_show.c, ek_ca.c, server.c (audit and policy too) */
 int ctl_node_list(int argc, char **argv);
 int ctl_node_show(int argc, char **argv);
 int ctl_node_approve(int argc, char **argv);
