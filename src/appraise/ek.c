@@ -12,10 +12,10 @@
 #include "appraise/appraise.h"
 #include "appraise/ek_trust.h"
 #include "appraise/quote.h"
-#include "appraise/spki.h"
 #include "base/cleanup.h"
 #include "crypto/random.h"
 #include "format/protocol.h"
+#include "format/spki.h"
 
 #define CREDENTIAL_SECRET_LEN 32u
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
+#include <stdio.h>
+
 static const char digits[] = "0123456789abcdef";
 
 void hex_encode(struct bytes in, char *ret)
@@ -109,4 +111,15 @@ enum reason text_u64(struct bytes text, uint64_t max, uint64_t *ret)
 		return R_FORMAT_RANGE;
 	*ret = v;
 	return R_OK;
+}
+
+void text_print_json(struct bytes printable)
+{
+	putchar('"');
+	for (size_t i = 0; i < printable.n; i++) {
+		if (printable.p[i] == '"' || printable.p[i] == '\\')
+			putchar('\\');
+		putchar(printable.p[i]);
+	}
+	putchar('"');
 }

@@ -26,6 +26,9 @@ bool text_printable(struct bytes in);
  */
 bool text_escape(struct bytes in, char *ret, size_t n);
 
+/* Prints escaped text as a JSON string: of printable ASCII two characters need care. */
+void text_print_json(struct bytes printable);
+
 /* A decimal number without sign, blanks or leading zeros: R_FORMAT_TEXT, R_FORMAT_RANGE. */
 enum reason text_u64(struct bytes text, uint64_t max, uint64_t *ret) must_check;
 

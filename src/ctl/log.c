@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "format/eventlog.h"
 
 #define INVALID_ARGUMENTS(usage) \
@@ -164,18 +165,6 @@ static void print_line(const struct view *v)
 	       v->proven ? "=" : "~", (int)v->text.n, (const char *)v->text.p);
 }
 
-/* Text is printable ASCII: only two characters need care. */
-static void print_json_text(struct bytes text)
-{
-	putchar('"');
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '"' || text.p[i] == '\\')
-			putchar('\\');
-		putchar(text.p[i]);
-	}
-	putchar('"');
-}
-
 static void print_json_event(const struct eventlog *log, const struct view *v)
 {
 	const struct event *e = &v->event;
@@ -188,7 +177,7 @@ static void print_json_event(const struct eventlog *log, const struct view *v)
 	else
 		printf("null");
 	printf(", \"type\": %u, \"type_name\": ", e->type);
-	print_json_text(bytes_str(v->type_name));
+	text_print_json(bytes_str(v->type_name));
 	printf(", \"digests\": {");
 	for (size_t i = 0; i < log->bank_count; i++) {
 		if (e->digest[i].n == 0)
@@ -199,7 +188,7 @@ static void print_json_event(const struct eventlog *log, const struct view *v)
 		comma = ", ";
 	}
 	printf("}, \"proven\": %s, \"text\": ", v->proven ? "true" : "false");
-	print_json_text(blob_bytes(&v->text));
+	text_print_json(blob_bytes(&v->text));
 	printf(", \"data\": \"");
 	print_hex(e->data);
 	printf("\"}");

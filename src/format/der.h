@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 
 #define DER_INTEGER 0x02u
+#define DER_BITS 0x03u
 #define DER_OCTETS 0x04u
 #define DER_OID 0x06u
 #define DER_ENUMERATED 0x0au

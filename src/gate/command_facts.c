@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "gate/commands.h"
 #include "gate/gate.h"
 
@@ -12,18 +13,6 @@ static void free_list(struct fact_list **list)
 {
 	free(*list);
 	*list = NULL;
-}
-
-/* Escaped text is printable ASCII: only these two need care. */
-static void print_json_text(struct bytes text)
-{
-	putchar('"');
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '"' || text.p[i] == '\\')
-			putchar('\\');
-		putchar(text.p[i]);
-	}
-	putchar('"');
 }
 
 static enum reason print_fact(const struct fact_text *f, bool json, bool first)
@@ -37,7 +26,7 @@ static enum reason print_fact(const struct fact_text *f, bool json, bool first)
 		return R_OK;
 	}
 	printf("%s\n  {\"name\": \"%s\", \"value\": ", first ? "" : ",", fact_name(f->fact));
-	print_json_text(blob_bytes(&text));
+	text_print_json(blob_bytes(&text));
 	putchar('}');
 	return R_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "appraise/credential.h"
 #include "appraise/ek.h"
-#include "appraise/spki.h"
+#include "format/spki.h"
 
 static const struct {
 	uint16_t alg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SubjectPublicKeyInfo (RFC 5280) of a TPM key: what delivery papers digest. */
-#ifndef BOOTGATE_APPRAISE_SPKI_H
-#define BOOTGATE_APPRAISE_SPKI_H
+#ifndef BOOTGATE_FORMAT_SPKI_H
+#define BOOTGATE_FORMAT_SPKI_H
 
 #include "format/tpm.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "appraise/spki.h"
+#include "format/spki.h"
 
 #include "base/cleanup.h"
-
-#define DER_INTEGER 0x02u
-#define DER_BIT_STRING 0x03u
-#define DER_SEQUENCE 0x30u
+#include "format/der.h"
 
 static const uint8_t rsa_algorithm[] = {	/* rsaEncryption, NULL */
 	0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
@@ -119,6 +116,6 @@ enum reason spki_write(const struct tpm_public *key, struct blob *ret)
 	else
 		TRY(ecc_key(key, len, &bits));
 	TRY(blob_append(&body, algorithm.p, algorithm.n));
-	TRY(put(&body, DER_BIT_STRING, blob_bytes(&bits)));
+	TRY(put(&body, DER_BITS, blob_bytes(&bits)));
 	return put(ret, DER_SEQUENCE, blob_bytes(&body));
 }
