@@ -473,4 +473,23 @@ static inline void admitted(struct scene *s)
 	assert_true(verdict.n > 8 && memcmp(verdict.p, "verdict ", 8) == 0);
 }
 
+/* Its channel is closed, its job failed; the other worker's job is not touched. */
+static inline void assert_worker_thrown_out(struct scene *s, uint64_t asked)
+{
+	struct ipc_message m;
+
+	assert_reason(R_SERVER_WORKER, heard(&s->front, asked, NULL));
+	do
+		m.type = MSG_REFS;
+	while (ipc_wait(&s->worker[0], PATIENCE_MS, &m) == R_OK);
+	assert_reason(R_INTERNAL_CHILD, s->worker[0].broken);
+	assert_nothing_recorded(s);
+	give_worker(s, 0);
+}
+
+static inline enum reason admin_asks(struct scene *s, struct msg_admin *m, struct bytes tail)
+{
+	return heard(&s->admin, ASK(s, &s->admin, MSG_ADMIN, m, tail), NULL);
+}
+
 #endif

@@ -148,6 +148,47 @@ static void no_header_at_all(void **state)
 	assert_serves(s);
 }
 
+static void worker_out_of_form(void **state)
+{
+	static const struct deviation d[] = {
+		TYPE(MSG_SIGNED, sizeof(struct msg_signed)),
+		TYPE(MSG_FINDING, sizeof(struct msg_finding)),
+		TYPE(MSG_ADMIN, sizeof(struct msg_admin)),
+		TYPE(MSG_ATTEST, sizeof(struct msg_attest)),
+		TYPE(MSG_WORKER, 0),
+		LENGTH(MSG_JUDGED, sizeof(struct msg_judged) - 1, R_FORMAT_TRUNCATED),
+		LENGTH(MSG_JUDGED, sizeof(struct msg_judged) + LIMIT_EXPLANATION + 1, R_FORMAT_TOO_LARGE),
+		LENGTH(MSG_RECEIPT_JUDGED, sizeof(struct msg_receipt_judged) + 1, R_FORMAT_TOO_LARGE),
+		LIES(MSG_JUDGED, msg_judged, 0, 1),
+		LIES(MSG_JUDGED, msg_judged, 2, UINT32_MAX),
+		CARRIES_FD(MSG_JUDGED, sizeof(struct msg_judged)),
+		/* in form, but not what it was asked */
+		LENGTH(MSG_ENROLLED, sizeof(struct msg_enrolled), R_INTERNAL_CHILD),
+		LENGTH(MSG_RECEIPT_JUDGED, sizeof(struct msg_receipt_judged), R_INTERNAL_CHILD),
+		LENGTH(MSG_LEARNED, sizeof(struct msg_learned), R_INTERNAL_CHILD),
+	};
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+
+	for (size_t i = 0; i < ARRAY_LEN(d); i++) {
+		uint64_t asked = attest(s), job = judging(s);
+
+		deviate(&s->worker[0], job, &d[i]);
+		assert_worker_thrown_out(s, asked);
+	}
+	/* While one lies, the other judges. */
+	uint64_t first = attest(s), job = judging(s);
+	uint64_t second = attest(s), honest = judging_by(s, 1);
+	judged(s, 0, honest, &g);
+	assert_worker_thrown_out(s, first);
+	assert_true(job != honest);
+	judged(s, 1, honest, &g);
+	signed_(s, honest, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, second, NULL));
+	assert_value(s, "1", "SELECT count(*) FROM attestation");
+	assert_serves(s);
+}
+
 /* ---- node front: in form, out of range ------------------------------------------- */
 
 static enum reason challenged(struct scene *s, const struct msg_challenge *c)
@@ -321,11 +362,6 @@ static void receipts_of_nothing(void **state)
 
 /* ---- admin front: in form, out of range --------------------------------------------- */
 
-static enum reason administered(struct scene *s, struct msg_admin *m, struct bytes tail)
-{
-	return heard(&s->admin, ASK(s, &s->admin, MSG_ADMIN, m, tail), NULL);
-}
-
 static void assert_nothing_changed(struct scene *s)
 {
 	assert_value(s, "0", "SELECT count(*) FROM audit");
@@ -342,28 +378,28 @@ static void admin_out_of_range(void **state)
 	struct msg_admin m = admin_make(ADMIN_STATUS, "");
 
 	m.op = ADMIN_OP_MAX;
-	assert_reason(R_SERVER_ROUTE, administered(s, &m, BYTES_NONE));
+	assert_reason(R_SERVER_ROUTE, admin_asks(s, &m, BYTES_NONE));
 	m.op = UINT32_MAX;
-	assert_reason(R_SERVER_ROUTE, administered(s, &m, BYTES_NONE));
+	assert_reason(R_SERVER_ROUTE, admin_asks(s, &m, BYTES_NONE));
 	/* texts that do not end, or are none */
 	memset(&m, 'a', sizeof(m));
 	m.op = ADMIN_NODE_REVOKE;
 	m.dry_run = false;
-	assert_reason(R_STORE_NOT_FOUND, administered(s, &m, BYTES_NONE));
+	assert_reason(R_STORE_NOT_FOUND, admin_asks(s, &m, BYTES_NONE));
 	m = admin_make(ADMIN_NODE_REVOKE, "n1\n");
-	assert_reason(R_FORMAT_TEXT, administered(s, &m, BYTES_NONE));
+	assert_reason(R_FORMAT_TEXT, admin_asks(s, &m, BYTES_NONE));
 	m = admin_make(ADMIN_NODE_REVOKE, "n1");
 	strcpy(m.reason, "a\033[2J");
-	assert_reason(R_FORMAT_TEXT, administered(s, &m, BYTES_NONE));
+	assert_reason(R_FORMAT_TEXT, admin_asks(s, &m, BYTES_NONE));
 	/* Any other number than 0 is a dry run. */
 	m = admin_make(ADMIN_NODE_REVOKE, "n1");
 	memset(&m.dry_run, 0xff, sizeof(m.dry_run));
-	assert_ok(administered(s, &m, BYTES_NONE));
+	assert_ok(admin_asks(s, &m, BYTES_NONE));
 	assert_nothing_changed(s);
 	/* Who asked stands in the audit, whatever it is made of. */
 	m = admin_make(ADMIN_NODE_REVOKE, "n1");
 	memset(m.actor, '\n', sizeof(m.actor));
-	assert_ok(administered(s, &m, BYTES_NONE));
+	assert_ok(admin_asks(s, &m, BYTES_NONE));
 	assert_value(s, "1", "SELECT count(*) FROM audit WHERE length(actor) = 63 AND instr(actor, char(10)) = 0");
 	assert_serves(s);
 }
@@ -379,380 +415,33 @@ static void admin_bodies(void **state)
 	struct listed_ek ek = { .label = "n1", .has_certificate = true };
 	struct bytes list = bytes_of(&ek, sizeof(ek));
 
-	assert_reason(R_FORMAT_TRUNCATED, administered(s, &m, bytes_of(&image, sizeof(image.row))));
+	assert_reason(R_FORMAT_TRUNCATED, admin_asks(s, &m, bytes_of(&image, sizeof(image.row))));
 	image.row.purpose = PURPOSE_MAX;
-	assert_reason(R_FORMAT_TEXT, administered(s, &m, bytes_of(&image, sizeof(image))));
+	assert_reason(R_FORMAT_TEXT, admin_asks(s, &m, bytes_of(&image, sizeof(image))));
 	image.row.purpose = PURPOSE_HOST;
 	memset(image.row.line, '\n', sizeof(image.row.line));
-	assert_reason(R_FORMAT_TEXT, administered(s, &m, bytes_of(&image, sizeof(image))));
+	assert_reason(R_FORMAT_TEXT, admin_asks(s, &m, bytes_of(&image, sizeof(image))));
 
 	m = admin_make(ADMIN_POLICY_SET, "");
-	assert_reason(R_FORMAT_TRUNCATED, administered(s, &m, BYTES_NONE));
-	assert_reason(R_FORMAT_TYPE, administered(s, &m, bytes_str("policy")));
+	assert_reason(R_FORMAT_TRUNCATED, admin_asks(s, &m, BYTES_NONE));
+	assert_reason(R_FORMAT_TYPE, admin_asks(s, &m, bytes_str("policy")));
 
 	m = admin_make(ADMIN_EK_LOAD, "papers");
-	assert_reason(R_FORMAT_TRUNCATED, administered(s, &m, BYTES_NONE));
-	assert_reason(R_FORMAT_TRUNCATED, administered(s, &m, bytes_of(&ek, sizeof(ek) - 1)));
+	assert_reason(R_FORMAT_TRUNCATED, admin_asks(s, &m, BYTES_NONE));
+	assert_reason(R_FORMAT_TRUNCATED, admin_asks(s, &m, bytes_of(&ek, sizeof(ek) - 1)));
 	ek.name_len = sizeof(ek.name) + 1;
-	assert_reason(R_FORMAT_RANGE, administered(s, &m, list));
+	assert_reason(R_FORMAT_RANGE, admin_asks(s, &m, list));
 	ek.name_len = UINT32_MAX;
-	assert_reason(R_FORMAT_RANGE, administered(s, &m, list));
+	assert_reason(R_FORMAT_RANGE, admin_asks(s, &m, list));
 	ek.name_len = 0;
 	ek.has_certificate = false;
-	assert_reason(R_FORMAT_RANGE, administered(s, &m, list));
+	assert_reason(R_FORMAT_RANGE, admin_asks(s, &m, list));
 	memset(ek.label, 0x80, sizeof(ek.label));
-	assert_reason(R_FORMAT_TEXT, administered(s, &m, list));
+	assert_reason(R_FORMAT_TEXT, admin_asks(s, &m, list));
 	/* The second is bad: the first is not kept. */
 	struct listed_ek two[2] = { { .has_certificate = true }, { .label = "\n", .has_certificate = true } };
-	assert_reason(R_FORMAT_TEXT, administered(s, &m, bytes_of(two, sizeof(two))));
+	assert_reason(R_FORMAT_TEXT, admin_asks(s, &m, bytes_of(two, sizeof(two))));
 	assert_nothing_changed(s);
-	assert_serves(s);
-}
-
-/* ---- workers ------------------------------------------------------------------------------ */
-
-/* Its channel is closed, its job failed; the other worker's job is not touched. */
-static void assert_worker_thrown_out(struct scene *s, uint64_t asked)
-{
-	struct ipc_message m;
-
-	assert_reason(R_SERVER_WORKER, heard(&s->front, asked, NULL));
-	do
-		m.type = MSG_REFS;
-	while (ipc_wait(&s->worker[0], PATIENCE_MS, &m) == R_OK);
-	assert_reason(R_INTERNAL_CHILD, s->worker[0].broken);
-	assert_nothing_recorded(s);
-	give_worker(s, 0);
-}
-
-static void worker_out_of_form(void **state)
-{
-	static const struct deviation d[] = {
-		TYPE(MSG_SIGNED, sizeof(struct msg_signed)),
-		TYPE(MSG_FINDING, sizeof(struct msg_finding)),
-		TYPE(MSG_ADMIN, sizeof(struct msg_admin)),
-		TYPE(MSG_ATTEST, sizeof(struct msg_attest)),
-		TYPE(MSG_WORKER, 0),
-		LENGTH(MSG_JUDGED, sizeof(struct msg_judged) - 1, R_FORMAT_TRUNCATED),
-		LENGTH(MSG_JUDGED, sizeof(struct msg_judged) + LIMIT_EXPLANATION + 1, R_FORMAT_TOO_LARGE),
-		LENGTH(MSG_RECEIPT_JUDGED, sizeof(struct msg_receipt_judged) + 1, R_FORMAT_TOO_LARGE),
-		LIES(MSG_JUDGED, msg_judged, 0, 1),
-		LIES(MSG_JUDGED, msg_judged, 2, UINT32_MAX),
-		CARRIES_FD(MSG_JUDGED, sizeof(struct msg_judged)),
-		/* in form, but not what it was asked */
-		LENGTH(MSG_ENROLLED, sizeof(struct msg_enrolled), R_INTERNAL_CHILD),
-		LENGTH(MSG_RECEIPT_JUDGED, sizeof(struct msg_receipt_judged), R_INTERNAL_CHILD),
-		LENGTH(MSG_LEARNED, sizeof(struct msg_learned), R_INTERNAL_CHILD),
-	};
-	struct scene *s = *state;
-	struct msg_judged g = judged_make(s);
-
-	for (size_t i = 0; i < ARRAY_LEN(d); i++) {
-		uint64_t asked = attest(s), job = judging(s);
-
-		deviate(&s->worker[0], job, &d[i]);
-		assert_worker_thrown_out(s, asked);
-	}
-	/* While one lies, the other judges. */
-	uint64_t first = attest(s), job = judging(s);
-	uint64_t second = attest(s), honest = judging_by(s, 1);
-	judged(s, 0, honest, &g);
-	assert_worker_thrown_out(s, first);
-	assert_true(job != honest);
-	judged(s, 1, honest, &g);
-	signed_(s, honest, DIRECTIVE_ADMIT);
-	assert_ok(heard(&s->front, second, NULL));
-	assert_value(s, "1", "SELECT count(*) FROM attestation");
-	assert_serves(s);
-}
-
-static void worker_speaks_out_of_turn(void **state)
-{
-	struct scene *s = *state;
-	struct msg_judged g = judged_make(s);
-	struct ipc_message m;
-
-	/* without a job */
-	judged(s, 0, 1, &g);
-	assert_reason(R_INTERNAL_CHILD, ipc_wait(&s->worker[0], PATIENCE_MS, &m));
-	give_worker(s, 0);
-	assert_serves(s);
-	/* twice: what it said first stands, and its next job is lost with it */
-	uint64_t asked = attest(s), job = judging(s);
-	freeze(s);
-	judged(s, 0, job, &g);
-	g.directive = DIRECTIVE_REFUSE;
-	judged(s, 0, job, &g);
-	thaw(s);
-	while (ipc_wait(&s->worker[0], PATIENCE_MS, &m) == R_OK)
-		;
-	assert_nothing_recorded(s);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	assert_ok(heard(&s->front, asked, NULL));
-	assert_value(s, "0", "SELECT directive FROM attestation");
-}
-
-#define BAD(what)                                                                   \
-	do {                                                                        \
-		struct msg_judged g = judged_make(s);                               \
-		uint64_t asked_ = attest(s), job_ = judging(s);                     \
-		what;                                                               \
-		signed_(s, job_, g.directive);                                      \
-		judged(s, 0, job_, &g);                                             \
-		assert_reason(R_SERVER_WORKER, heard(&s->front, asked_, NULL));     \
-		assert_nothing_recorded(s);                                         \
-	} while (0)
-
-static void judgement_out_of_range(void **state)
-{
-	struct scene *s = *state;
-
-	BAD(g.directive = DIRECTIVE_MAX);
-	BAD(memset(&g.directive, 0xff, sizeof(g.directive)));
-	BAD(g.reason = R_MAX);
-	BAD(memset(&g.reason, 0xff, sizeof(g.reason)));
-	BAD(g.quote = R_MAX);
-	BAD(memset(&g.quote, 0xff, sizeof(g.quote)));
-	BAD(g.values.count = LIMIT_BANKS + 1);
-	BAD(g.values.count = SIZE_MAX);
-	BAD(g.ak_public_len = LIMIT_TPM_PUBLIC + 1);
-	BAD(g.ak_public_len = UINT32_MAX);
-	BAD(g.ak_public_len = 0);
-	BAD(g.ak_public[3] ^= 1);
-	/* What says why must be a reason; it is the one that is answered. */
-	struct msg_judged g = { .quote = R_QUOTE_SIGNATURE };
-	uint64_t asked = attest(s), job = judging(s);
-	say(s, 0, MSG_JUDGED, job, &g, sizeof(g), BYTES_NONE);
-	assert_reason(R_QUOTE_SIGNATURE, heard(&s->front, asked, NULL));
-	assert_nothing_recorded(s);
-
-	/* Banks that nobody knows, registers that do not exist: kept within the row. */
-	g = judged_make(s);
-	memset(g.values.bank, 0xff, sizeof(g.values.bank));
-	g.values.count = LIMIT_BANKS;
-	memset(&g.clock.known, 0xff, sizeof(g.clock.known));
-	asked = attest(s);
-	job = judging(s);
-	judged(s, 0, job, &g);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	assert_ok(heard(&s->front, asked, NULL));
-	struct msg_admin a = admin_make(ADMIN_NODE_SHOW, "n1");
-	assert_ok(administered(s, &a, BYTES_NONE));
-}
-
-/* The node is held, or revoked: no worker makes it better. */
-static void better_than_allowed(void **state)
-{
-	struct scene *s = *state;
-
-	sql(s, "UPDATE node SET state = 0");
-	BAD(g.directive = DIRECTIVE_ADMIT);
-	BAD(g.directive = DIRECTIVE_UPDATE);
-	sql(s, "UPDATE node SET state = 2");
-	BAD(g.directive = DIRECTIVE_HOLD);
-	sql(s, "UPDATE node SET state = 1");
-	assert_value(s, "0", "SELECT count(*) FROM audit WHERE action = 'verdict'");
-	admitted(s);
-}
-
-static uint64_t enrolling(struct scene *s, uint64_t *ret_job)
-{
-	struct msg_enrol m = { .peer = "192.0.2.1" };
-	struct session_token t;
-	struct ipc_message taken;
-	struct node fresh = { 0 };
-
-	key_make(&fresh, 3);
-	t = session_make_new(s, fresh.ak_name);
-	token_seal(s, &t, &m.token);
-	uint64_t asked = ASK(s, &s->front, MSG_ENROL, &m, bytes_str("enrol"));
-	*ret_job = job_taken(s, 0, MSG_ENROLLING, &taken);
-	return asked;
-}
-
-static enum reason enrolled(struct scene *s, struct msg_enrolled *m, const struct ek_result *ek, size_t count)
-{
-	uint64_t job, asked = enrolling(s, &job);
-
-	m->tail = (uint32_t)(count * sizeof(*ek));
-	say(s, 0, MSG_ENROLLED, job, m, sizeof(*m), bytes_of(ek, m->tail));
-	return heard(&s->front, asked, NULL);
-}
-
-static struct ek_result ek_make(void)
-{
-	return (struct ek_result){ .trust = EK_TRUST_CA, .name = { 0, ALG_SHA256 }, .name_len = 34,
-				   .id_object_len = 70, .secret_len = 258 };
-}
-
-static void enrolment_out_of_range(void **state)
-{
-	struct scene *s = *state;
-	struct msg_enrolled m = { .count = 1 };
-	struct ek_result ek = ek_make();
-
-	assert_ok(pcr_selection_add(&m.implemented, ALG_SHA256, PCR_ALL));
-	assert_ok(enrolled(s, &m, &ek, 1));
-	m.count = 2;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	m.count = LIMIT_EKS + 1;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	m.count = UINT32_MAX;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	m.count = 0;
-	assert_reason(R_EK_NONE, enrolled(s, &m, &ek, 0));
-	m.count = 1;
-	m.implemented.count = SIZE_MAX;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	m.implemented.count = 2;	/* the same bank twice */
-	m.implemented.bank[0].alg = m.implemented.bank[1].alg = ALG_SHA1;
-	assert_reason(R_FORMAT_DUPLICATE, enrolled(s, &m, &ek, 1));
-	m.implemented.count = 1;
-	m.result = R_MAX;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	m.result = R_OK;
-	ek.name_len = sizeof(ek.name) + 1;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	ek = ek_make();
-	ek.id_object_len = SIZE_MAX;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	ek = ek_make();
-	ek.secret_len = sizeof(ek.secret) + 1;
-	assert_reason(R_SERVER_WORKER, enrolled(s, &m, &ek, 1));
-	/* a trust that is none, and a reason that is none */
-	ek = ek_make();
-	memset(&ek.trust, 0xff, sizeof(ek.trust));
-	memset(&ek.reason, 0xff, sizeof(ek.reason));
-	memset(&ek.has_certificate, 0xff, sizeof(ek.has_certificate));
-	assert_reason(R_EK_NONE, enrolled(s, &m, &ek, 1));
-	assert_value(s, "0", "SELECT count(*) FROM node_ek");
-	assert_serves(s);
-	assert_nothing_recorded(s);
-}
-
-static void receipt_and_learning_out_of_range(void **state)
-{
-	struct scene *s = *state;
-	struct msg_receipt m = { .peer = "192.0.2.1" };
-	struct msg_receipt_judged g = { 0 };
-	struct msg_learned l = { 0 };
-	struct msg_admin a = admin_make(ADMIN_REF_LEARN, "n1");
-	struct ipc_message taken;
-	uint64_t asked, job;
-
-	admitted(s);
-	memcpy(m.ak_name, s->node.ak_name, AK_NAME_LEN);
-	assert_ok(sha256(bytes_str("verdict 1"), m.verdict_digest));
-	for (int i = 0; i < 3; i++) {
-		g = (struct msg_receipt_judged){ .result = i == 0 ? R_MAX : R_OK };
-		g.values.count = i == 1 ? LIMIT_BANKS + 1 : i == 2 ? SIZE_MAX : 0;
-		asked = ASK(s, &s->front, MSG_RECEIPT, &m, bytes_str("receipt"));
-		job = job_taken(s, 0, MSG_RECEIVED, &taken);
-		say(s, 0, MSG_RECEIPT_JUDGED, job, &g, sizeof(g), BYTES_NONE);
-		assert_reason(R_SERVER_WORKER, heard(&s->front, asked, NULL));
-		assert_value(s, "0", "SELECT count(*) FROM receipt");
-	}
-	/* a set that is none, and a reason that is none */
-	for (int i = 0; i < 2; i++) {
-		struct bytes set = bytes_str(i ? "references" : "");
-
-		l.result = i ? R_OK : R_MAX;
-		l.tail = (uint32_t)set.n;
-		asked = ASK(s, &s->admin, MSG_ADMIN, &a, BYTES_NONE);
-		job = job_taken(s, 0, MSG_LEARN, &taken);
-		say(s, 0, MSG_LEARNED, job, &l, sizeof(l), set);
-		assert_reason(i ? R_FORMAT_TYPE : R_SERVER_WORKER, heard(&s->admin, asked, NULL));
-		assert_value(s, "0", "SELECT count(*) FROM variant");
-		assert_value(s, "0", "SELECT count(*) FROM audit WHERE action = 'ref.learn'");
-	}
-	assert_serves(s);
-}
-
-/* ---- signer ---------------------------------------------------------------------------------- */
-
-static void sign(struct scene *s, uint64_t id, struct msg_signed *m, struct bytes verdict)
-{
-	m->tail = (uint32_t)verdict.n;
-	assert_ok(channel_send(&s->signer, MSG_SIGNED, id, m, sizeof(*m), verdict));
-}
-
-static enum reason signed_badly(struct scene *s, struct msg_signed m, struct bytes verdict)
-{
-	struct msg_judged g = judged_make(s);
-	uint64_t asked = attest(s), job = judging(s);
-
-	/* The signer may speak first; its honest worker still has the job then. */
-	sign(s, job, &m, verdict);
-	assert_serves(s);
-	judged(s, 0, job, &g);
-	enum reason r = heard(&s->front, asked, NULL);
-	assert_nothing_recorded(s);
-	return r;
-}
-
-static void signature_out_of_range(void **state)
-{
-	struct scene *s = *state;
-	struct msg_signed m = { .directive = DIRECTIVE_ADMIT };
-	struct bytes verdict = bytes_str("verdict");
-
-	/* nothing, though it says that it signed */
-	assert_reason(R_SERVER_MISMATCH, signed_badly(s, m, BYTES_NONE));
-	/* other than the worker judged */
-	m.directive = DIRECTIVE_HOLD;
-	assert_reason(R_SERVER_MISMATCH, signed_badly(s, m, verdict));
-	memset(&m.directive, 0xff, sizeof(m.directive));
-	assert_reason(R_SERVER_MISMATCH, signed_badly(s, m, verdict));
-	m.directive = DIRECTIVE_ADMIT;
-	m.result = R_QUOTE_SIGNATURE;
-	assert_reason(R_QUOTE_SIGNATURE, signed_badly(s, m, verdict));
-	m.result = R_MAX;
-	assert_reason(R_SERVER_MISMATCH, signed_badly(s, m, verdict));
-	memset(&m.result, 0xff, sizeof(m.result));
-	assert_reason(R_SERVER_MISMATCH, signed_badly(s, m, verdict));
-	assert_serves(s);
-}
-
-static void signed_for_another(void **state)
-{
-	struct scene *s = *state;
-	struct msg_signed m = { .directive = DIRECTIVE_ADMIT };
-	struct msg_judged g = judged_make(s);
-	uint64_t enrol, asked, job;
-
-	/* for no job, for one that is not signed at all, for one that no worker has yet */
-	sign(s, 99, &m, bytes_str("verdict"));
-	asked = enrolling(s, &enrol);
-	sign(s, enrol, &m, bytes_str("verdict"));
-	struct msg_enrolled none = { 0 };
-	say(s, 0, MSG_ENROLLED, enrol, &none, sizeof(none), BYTES_NONE);
-	assert_reason(R_EK_NONE, heard(&s->front, asked, NULL));
-	assert_nothing_recorded(s);
-
-	/* twice, and with other bytes: what it said first is what the node gets */
-	asked = attest(s);
-	job = judging(s);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	sign(s, job, &m, bytes_str("another verdict"));
-	judged(s, 0, job, &g);
-	assert_ok(heard(&s->front, asked, NULL));
-	sign(s, job, &m, bytes_str("another verdict"));
-	assert_serves(s);
-	assert_value(s, "1", "SELECT count(*) FROM attestation");
-	assert_value(s, "0", "SELECT count(*) FROM attestation WHERE verdict LIKE 'another%'");
-
-	/* One verdict serves one session: the second is not recorded, nor its nonce used. */
-	asked = attest(s);
-	uint64_t again = judging(s);
-	judged(s, 0, again, &g);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	char same[32];
-	snprintf(same, sizeof(same), "verdict %llu", (unsigned long long)job);
-	sign(s, again, &m, bytes_str(same));
-	assert_reason(R_SESSION_REPLAYED, heard(&s->front, asked, NULL));
-	assert_value(s, "1", "SELECT count(*) FROM attestation");
-	assert_value(s, "1", "SELECT count(*) FROM evidence");
-	assert_value(s, "1", "SELECT verdicts FROM node");
 	assert_serves(s);
 }
 
@@ -771,13 +460,6 @@ int main(void)
 		SCENE(admin_out_of_range),
 		SCENE(admin_bodies),
 		SCENE(worker_out_of_form),
-		SCENE(worker_speaks_out_of_turn),
-		SCENE(judgement_out_of_range),
-		SCENE(better_than_allowed),
-		SCENE(enrolment_out_of_range),
-		SCENE(receipt_and_learning_out_of_range),
-		SCENE(signature_out_of_range),
-		SCENE(signed_for_another),
 	};
 
 	log_set_sinks(NULL, 0);
