@@ -168,6 +168,17 @@ enum reason client_post(const struct options *o, const char *const *path, json_t
 	return text ? perform(o, path, NULL, text, ret) : say(R_INTERNAL_MEMORY, NULL);
 }
 
+bool client_query(char *query, size_t n, const char *name, const char *value)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+	size_t at = strlen(query);
+
+	if (value[strspn(value, plain)] != '\0')
+		return false;
+	int more = snprintf(query + at, n - at, "%s%s=%s", at ? "&" : "", name, value);
+	return more > 0 && (size_t)more < n - at;
+}
+
 bool client_json(const struct options *o, const json_t *answer)
 {
 	if (!option_flag(o, "json"))

@@ -25,6 +25,9 @@ enum reason client_get(const struct options *o, const char *const *path, const c
 enum reason client_post(const struct options *o, const char *const *path, json_t *body, json_t **ret) must_check;
 #define CLIENT_PATH(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+/* Adds "name=value" to a query; false for a value that no name at the server has. */
+bool client_query(char *query, size_t n, const char *name, const char *value);
+
 /* With --json: prints the answer and is true. */
 bool client_json(const struct options *o, const json_t *answer);
 void client_free(json_t **j);

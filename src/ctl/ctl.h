@@ -18,7 +18,7 @@ int ctl_quote_verify(int argc, char **argv);
 /* cvm.c: verifies evidence of CVMs and GPUs, offline on files */
 int ctl_cvm_verify(int argc, char **argv);
 
-/* node.c, ref.c, image.c, explain.c, site.c, verdict.c, ek.c, ek_show.c, ek_ca.c, server.c (audit and policy too) */
+/* node.c, group.c, ref.c, image.c, explain.c, site.c, verdict.c, policy.c, ek_*.c, server.c (audit too) */
 int ctl_node_list(int argc, char **argv);
 int ctl_node_show(int argc, char **argv);
 int ctl_node_approve(int argc, char **argv);
@@ -34,6 +34,10 @@ int ctl_image_verify(int argc, char **argv);
 int ctl_image_add(int argc, char **argv);
 int ctl_image_select(int argc, char **argv);
 int ctl_image_list(int argc, char **argv);
+int ctl_group_list(int argc, char **argv);
+int ctl_group_add(int argc, char **argv);
+int ctl_group_remove(int argc, char **argv);
+int ctl_group_assign(int argc, char **argv);
 int ctl_explain(int argc, char **argv);
 int ctl_site_check(int argc, char **argv);
 int ctl_verdict_show(int argc, char **argv);

@@ -308,14 +308,18 @@ int ctl_image_add(int argc, char **argv)
 
 int ctl_image_select(int argc, char **argv)
 {
-	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "node", false, false } };
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "node", false, false }, { "group", false, false } };
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
 
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("select IMAGE [--node NODE] [--reason TEXT] [--dry-run]");
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1 ||
+	    (option(&o, "node") && option(&o, "group")))
+		return usage("select IMAGE [--node NODE | --group GROUP] [--reason TEXT] [--dry-run]");
 	json_t *body = json_object();
-	json_object_set_new(body, "target", json_string(option(&o, "node") ? option(&o, "node") : "*"));
+	if (option(&o, "group"))
+		json_object_set_new(body, "group", json_string(option(&o, "group")));
+	else
+		json_object_set_new(body, "target", json_string(option(&o, "node") ? option(&o, "node") : "*"));
 	enum reason r = client_post(&o, CLIENT_PATH("image", "select", o.argument[0]), body, &a);
 	if (r == R_OK && !client_json(&o, a))
 		printf("%s:%s for %s\n", member_text(a, "line"), member_text(a, "version"),

@@ -23,32 +23,34 @@ static const char *state_of(const json_t *n)
 
 static void row(const json_t *n)
 {
-	printf("%.12s  %-16s  %-8s  %-9s  %-24s  %s\n", member_text(n, "id"),
-	       member_text(n, "label")[0] ? member_text(n, "label") : "-", state_of(n),
+	printf("%.12s  %-16s  %-12s  %-8s  %-9s  %-24s  %s\n", member_text(n, "id"),
+	       member_text(n, "label")[0] ? member_text(n, "label") : "-",
+	       member_text(n, "group")[0] ? member_text(n, "group") : "-", state_of(n),
 	       member_text(n, "last_directive")[0] ? member_text(n, "last_directive") : "-",
 	       member_text(n, "last_reason")[0] ? member_text(n, "last_reason") : "-", member_text(n, "seen"));
 }
 
 int ctl_node_list(int argc, char **argv)
 {
-	static const struct option_rule rules[] = { READ_OPTIONS, { "state", false, false } };
+	static const struct option_rule rules[] = { READ_OPTIONS, { "state", false, false }, { "group", false, false } };
+	static const char *const filters[] = { "state", "group" };
+	static const char words[] = "list [--state pending|enrolled|held|revoked|retired] [--group GROUP] [--json]";
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
-	char query[64];
+	char query[256] = "";
 	json_t *n;
 	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0)
-		return usage("list [--state pending|enrolled|held|revoked|retired] [--json]");
-	const char *state = option(&o, "state");
-	if (state && strspn(state, "abcdefghijklmnopqrstuvwxyz") != strlen(state))
-		return usage("list [--state pending|enrolled|held|revoked|retired] [--json]");
-	if (state)
-		snprintf(query, sizeof(query), "state=%.32s", state);
-	enum reason r = client_get(&o, CLIENT_PATH("node"), state ? query : NULL, &a);
+		return usage(words);
+	for (i = 0; i < ARRAY_LEN(filters); i++)
+		if (option(&o, filters[i]) &&
+		    !client_query(query, sizeof(query), filters[i], option(&o, filters[i])))
+			return usage(words);
+	enum reason r = client_get(&o, CLIENT_PATH("node"), query[0] ? query : NULL, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
-	printf("%-12s  %-16s  %-8s  %-9s  %-24s  %s\n", "ID", "LABEL", "STATE", "DIRECTIVE", "REASON", "SEEN");
+	printf("%-12s  %-16s  %-12s  %-8s  %-9s  %-24s  %s\n", "ID", "LABEL", "GROUP", "STATE", "DIRECTIVE", "REASON", "SEEN");
 	json_array_foreach(json_object_get(a, "nodes"), i, n)
 		row(n);
 	return 0;
@@ -56,13 +58,19 @@ int ctl_node_list(int argc, char **argv)
 
 static void show(const json_t *a)
 {
-	static const char *const names[] = { "id",	"label", "state",    "basis",	       "address",    "ak_name",
+	static const char *const names[] = { "id",	"label", "group", "state",    "basis",	       "address",    "ak_name",
 					     "created", "approved", "seen", "last_directive", "last_reason" };
 	json_t *e;
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(names); i++)
 		printf("%-16s %s\n", names[i], member_text(a, names[i]));
+	e = json_object_get(a, "policy");
+	printf("%-16s %s version %lld (%s)\n", "policy", member_text(e, "id"), member_number(e, "version"),
+	       member_text(e, "from"));
+	json_array_foreach(json_object_get(a, "images"), i, e)
+		printf("%-16s %s: %s:%s (%s)\n", i ? "" : "image", member_text(e, "purpose"), member_text(e, "line"),
+		       member_text(e, "version"), member_text(e, "from"));
 	printf("%-16s reset %lld, restart %lld, firmware %016llx\n", "tpm", member_number(a, "reset_count"),
 	       member_number(a, "restart_count"), (unsigned long long)member_number(a, "tpm_firmware"));
 	printf("%-16s", "banks");
@@ -105,14 +113,16 @@ static int change(const struct options *o, const char *verb, json_t *body)
 
 int ctl_node_approve(int argc, char **argv)
 {
-	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "label", false, false } };
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "label", false, false }, { "group", false, false } };
+	static const char *const texts[] = { "label", "group" };
 	struct options o;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("approve NODE [--label TEXT] [--reason TEXT] [--dry-run]");
+		return usage("approve NODE [--label TEXT] [--group GROUP] [--reason TEXT] [--dry-run]");
 	json_t *body = json_object();
-	if (option(&o, "label"))
-		json_object_set_new(body, "label", json_string(option(&o, "label")));
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (option(&o, texts[i]))
+			json_object_set_new(body, texts[i], json_string(option(&o, texts[i])));
 	return change(&o, "approve", body);
 }
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server status and failures; audit; policy. */
+/* server status and failures; audit. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "ctl/client.h"
 #include "ctl/ctl.h"
-
-#define POLICY_FILE_MAX (1u << 20)
 
 static int usage(const char *text)
 {
@@ -112,46 +110,4 @@ int ctl_audit_verify(int argc, char **argv)
 	if (json_object_set_new(a, "rows", json_integer(rows)) == 0 && !client_json(&o, a))
 		printf("%lld rows, the chain holds\n", rows);
 	return 0;
-}
-
-int ctl_policy_show(int argc, char **argv)
-{
-	_cleanup_(client_free) json_t *a = NULL;
-	struct options o;
-	enum reason r = read_all(argc, argv, CLIENT_PATH("policy"), &o, &a);
-
-	if (r == R_USAGE)
-		return usage("policy show [--json]");
-	/* What is shown is what `policy set` takes. */
-	if (r == R_OK && !client_json(&o, a)) {
-		json_dumpf(a, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
-	return reason_exit(r);
-}
-
-int ctl_policy_set(int argc, char **argv)
-{
-	static const struct option_rule rules[] = { CHANGE_OPTIONS };
-	_cleanup_(blob_free) struct blob text = BLOB(POLICY_FILE_MAX);
-	_cleanup_(client_free) json_t *a = NULL;
-	struct options o;
-	json_error_t e;
-
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("policy set FILE [--reason TEXT] [--dry-run]");
-	enum reason r = ctl_read_file(o.argument[0], POLICY_FILE_MAX, &text);
-	if (r != R_OK)
-		return ctl_refused(r, o.argument[0]);
-	json_t *policy = json_loadb((const char *)text.p, text.n, JSON_REJECT_DUPLICATES, &e);
-	if (!policy) {
-		fprintf(stderr, "bootgatectl: %s line %d: %s\n", o.argument[0], e.line, e.text);
-		return ctl_refused(R_FORMAT_TEXT, o.argument[0]);
-	}
-	json_t *body = json_object();
-	json_object_set_new(body, "body", policy);
-	r = client_post(&o, CLIENT_PATH("policy"), body, &a);
-	if (r == R_OK && !client_json(&o, a))
-		printf("policy %s version %lld is in force\n", member_text(a, "id"), member_number(a, "version"));
-	return reason_exit(r);
 }

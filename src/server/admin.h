@@ -34,5 +34,7 @@ enum reason admin_number(const char *text, uint64_t fallback, uint64_t *ret) mus
 
 /* admin_node.c */
 void admin_node_out(struct out *o, const struct node *n);
+/* admin_group.c: what the node gets by itself, by its group or as all do, and which of the three. */
+enum reason admin_chosen_out(struct call *c, const struct node *n) must_check;
 
 #endif

@@ -69,20 +69,33 @@ enum reason op_image_add(struct call *c)
 	return R_OK;
 }
 
+/* All, one node, or one group. */
+static enum reason target_of(struct call *c, const char *node, const char *group, char ret[TARGET_MAX])
+{
+	struct node n;
+
+	snprintf(ret, TARGET_MAX, "%s", TARGET_ALL);
+	if (group[0]) {
+		if (node[0])
+			return R_USAGE;
+		TRY(store_group_known(c->l->store, group));
+		snprintf(ret, TARGET_MAX, TARGET_GROUP "%.63s", group);
+	} else if (node[0] && strcmp(node, TARGET_ALL) != 0) {
+		TRY(store_node_find(c->l->store, node, &n));
+		hex_encode(BYTES(n.id), ret);
+	}
+	return R_OK;
+}
+
 enum reason op_image_select(struct call *c)
 {
-	char target[2 * SHA256_LEN + 1] = "*";
+	char target[TARGET_MAX];
 	struct stored_manifest m;
 	bool really;
 
 	TRY(admin_change(c, &really));
 	TRY(store_manifest_find(c->l->store, c->m->arg[0], &m));
-	if (c->m->arg[1][0] && strcmp(c->m->arg[1], "*") != 0) {
-		struct node n;
-
-		TRY(store_node_find(c->l->store, c->m->arg[1], &n));
-		hex_encode(BYTES(n.id), target);
-	}
+	TRY(target_of(c, c->m->arg[1], c->m->arg[2], target));
 	if (really) {
 		TRY(store_select(c->l->store, target, m.purpose, m.digest));
 		TRY(admin_note(c, BYTES(m.digest), target));

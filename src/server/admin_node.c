@@ -10,6 +10,7 @@ void admin_node_out(struct out *o, const struct node *n)
 {
 	out_hex(o, "id", BYTES(n->id));
 	out_text(o, "label", n->label);
+	out_text(o, "group", n->group);
 	out_text(o, "state", node_state_name(n->state));
 	out_bool(o, "held", n->verdicts > 0 && n->last_directive == DIRECTIVE_HOLD);
 	out_text(o, "basis", n->basis);
@@ -28,11 +29,13 @@ void admin_node_out(struct out *o, const struct node *n)
 static enum reason node_row(void *ctx, const struct node *n)
 {
 	struct call *c = ctx;
-	const char *filter = c->m->arg[0];
+	const char *filter = c->m->arg[0], *group = c->m->arg[1];
 	bool held = n->verdicts > 0 && n->last_directive == DIRECTIVE_HOLD;
 
 	if (filter[0] && strcmp(filter, node_state_name(n->state)) != 0 &&
 	    !(held && strcmp(filter, "held") == 0))
+		return R_OK;
+	if (group[0] && strcmp(group, n->group) != 0)
 		return R_OK;
 	out_object(&c->out, NULL);
 	admin_node_out(&c->out, n);
@@ -42,6 +45,7 @@ static enum reason node_row(void *ctx, const struct node *n)
 
 enum reason op_node_list(struct call *c)
 {
+	TRY(store_group_known(c->l->store, c->m->arg[1]));
 	out_array(&c->out, "nodes");
 	TRY(store_node_each(c->l->store, node_row, c));
 	out_end(&c->out);
@@ -71,6 +75,7 @@ enum reason op_node_show(struct call *c)
 	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
 	admin_node_out(&c->out, &n);
 	out_number(&c->out, "unlisted", n.unlisted);
+	TRY(admin_chosen_out(c, &n));
 	out_number(&c->out, "reset_count", n.clock.reset_count);
 	out_number(&c->out, "restart_count", n.clock.restart_count);
 	out_number(&c->out, "tpm_firmware", n.clock.firmware_version);
@@ -131,6 +136,10 @@ static enum reason node_change(struct call *c, enum node_state to)
 			if (!text_printable(bytes_str(c->m->arg[1])) || strlen(c->m->arg[1]) >= sizeof(n.label))
 				return R_FORMAT_TEXT;
 			snprintf(n.label, sizeof(n.label), "%.63s", c->m->arg[1]);
+		}
+		if (c->m->arg[2][0]) {
+			TRY(store_group_known(c->l->store, c->m->arg[2]));
+			snprintf(n.group, sizeof(n.group), "%.63s", c->m->arg[2]);
 		}
 	}
 	if (really) {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policy, and endorsement keys of the delivery papers. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "server/admin.h"
-#include "server/channel.h"
 
 enum reason op_policy_show(struct call *c)
 {
-	const struct policy *p = &c->l->policy_values;
+	TRY(store_group_known(c->l->store, c->m->arg[0]));
+	const struct group_policy *g = policy_of(c->l, c->m->arg[0]);
+	const struct policy *p = &g->values;
 
+	out_text(&c->out, "group", g->group);
 	out_text(&c->out, "id", p->id);
 	out_number(&c->out, "version", p->version);
 	out_number(&c->out, "lifetime", p->lifetime);
@@ -40,61 +39,27 @@ enum reason op_policy_show(struct call *c)
 
 enum reason op_policy_set(struct call *c)
 {
+	const char *group = c->m->arg[0];
 	struct policy p;
 	bool really;
 
 	TRY(admin_change(c, &really));
 	TRY(policy_read(c->body, &p));
+	TRY(store_group_known(c->l->store, group));
+	/* Two groups count each for itself; the first one of a group goes on from that of all. */
+	p.version = policy_of(c->l, group)->values.version + 1;
 	if (really) {
 		_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
+		char detail[sizeof(p.id) + GROUP_MAX + 16];
 
-		p.version = c->l->policy_values.version + 1;
 		TRY(policy_write(&p, &body));
-		uint32_t row;
-		TRY(store_policy_add(c->l->store, blob_bytes(&body), &row));
-		TRY(admin_note(c, BYTES_NONE, p.id));
+		TRY(store_policy_add(c->l->store, group, blob_bytes(&body)));
+		snprintf(detail, sizeof(detail), "%s%s%.63s", p.id, group[0] ? " of group " : "", group);
+		TRY(admin_note(c, BYTES_NONE, detail));
 		c->l->refs_stale = true;
 	}
+	out_text(&c->out, "group", group);
 	out_text(&c->out, "id", p.id);
 	out_number(&c->out, "version", p.version);
-	return R_OK;
-}
-
-enum reason op_ek_load(struct call *c)
-{
-	size_t count = c->body.n / sizeof(struct listed_ek);
-	uint64_t added = 0, known = 0;
-	bool really;
-
-	TRY(admin_change(c, &really));
-	if (count == 0 || c->body.n != count * sizeof(struct listed_ek))
-		return R_FORMAT_TRUNCATED;
-	for (size_t i = 0; i < count; i++) {
-		struct listed_ek e;
-
-		memcpy(&e, c->body.p + i * sizeof(e), sizeof(e));
-		e.label[sizeof(e.label) - 1] = '\0';
-		snprintf(e.list, sizeof(e.list), "%.63s", c->m->arg[0]);
-		channel_bool(&e.has_certificate);
-		channel_bool(&e.has_spki);
-		if (!text_printable(bytes_str(e.label)))
-			return R_FORMAT_TEXT;
-		if (e.name_len > sizeof(e.name) || (!e.has_certificate && !e.has_spki && e.name_len == 0))
-			return R_FORMAT_RANGE;
-		if (!really)
-			continue;
-		enum reason r = store_listed_add(c->l->store, &e);
-		if (r == R_STORE_EXISTS)
-			known++;
-		else if (r != R_OK)
-			return r;
-		else
-			added++;
-	}
-	if (really)
-		TRY(admin_note(c, BYTES_NONE, c->m->arg[0]));
-	out_number(&c->out, "lines", count);
-	out_number(&c->out, "added", added);
-	out_number(&c->out, "known", known);
 	return R_OK;
 }

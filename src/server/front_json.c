@@ -96,8 +96,8 @@ static enum reason fact_of(const json_t *in, struct fact_rule *ret)
 
 enum reason front_policy(const json_t *in, struct policy *ret)
 {
-	/* `version` is shown, and counted by the server: what is sent is not looked at. */
-	static const char *const names[] = { "id", "version", "lifetime", "required", "parameters", "facts" };
+	/* `version` and `group` are shown; where a policy goes is said beside it: what is sent is not looked at. */
+	static const char *const names[] = { "id", "version", "group", "lifetime", "required", "parameters", "facts" };
 	const json_t *lifetime = json_object_get(in, "lifetime"), *facts = json_object_get(in, "facts");
 
 	TRY(only(in, names, ARRAY_LEN(names)));
@@ -142,24 +142,34 @@ static enum reason digest_of_text(const json_t *value, uint8_t ret[SHA256_LEN], 
 
 static enum reason ek_of(const json_t *in, struct listed_ek *ret)
 {
-	static const char *const names[] = { "certificate_sha256", "spki_sha256", "name", "label" };
-	const json_t *name = json_object_get(in, "name"), *label = json_object_get(in, "label");
+	static const char *const names[] = { "line", "ek_cert_sha256", "ek_spki_sha256", "ek_name", "label", "group" };
+	const json_t *name = json_object_get(in, "ek_name"), *label = json_object_get(in, "label");
+	const json_t *group = json_object_get(in, "group"), *line = json_object_get(in, "line");
 	size_t n = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	TRY(only(in, names, ARRAY_LEN(names)));
-	TRY(digest_of_text(json_object_get(in, "certificate_sha256"), ret->certificate_digest,
+	TRY(digest_of_text(json_object_get(in, "ek_cert_sha256"), ret->certificate_digest,
 			   &ret->has_certificate));
-	TRY(digest_of_text(json_object_get(in, "spki_sha256"), ret->spki_digest, &ret->has_spki));
+	TRY(digest_of_text(json_object_get(in, "ek_spki_sha256"), ret->spki_digest, &ret->has_spki));
 	if (name) {
 		if (!json_is_string(name))
 			return R_FORMAT_TYPE;
 		TRY(hex_decode_upto(bytes_str(json_string_value(name)), ret->name, sizeof(ret->name), &n));
 		ret->name_len = (uint32_t)n;
 	}
+	if (line) {
+		if (!json_is_integer(line))
+			return R_FORMAT_TYPE;
+		if (json_integer_value(line) < 0 || json_integer_value(line) > INT32_MAX)
+			return R_FORMAT_RANGE;
+		ret->line = (uint32_t)json_integer_value(line);
+	}
 	if (!ret->has_certificate && !ret->has_spki && ret->name_len == 0)
 		return R_FORMAT_MISSING_KEY;
-	return label ? text_of(label, ret->label, sizeof(ret->label)) : R_OK;
+	if (label)
+		TRY(text_of(label, ret->label, sizeof(ret->label)));
+	return group ? text_of(group, ret->group, sizeof(ret->group)) : R_OK;
 }
 
 enum reason front_ek_list(const json_t *in, struct blob *ret)

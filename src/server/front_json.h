@@ -13,7 +13,7 @@ enum reason front_json(struct bytes in, json_t **ret) must_check;
 void front_json_free(json_t **j);
 /* docs/references.md, policy. */
 enum reason front_policy(const json_t *in, struct policy *ret) must_check;
-/* Array of {certificate_sha256, spki_sha256, name, label}: struct listed_ek each. */
+/* Array of {line, ek_cert_sha256, ek_spki_sha256, ek_name, label, group}: struct listed_ek each. */
 enum reason front_ek_list(const json_t *in, struct blob *ret) must_check;
 
 #endif

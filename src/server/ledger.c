@@ -87,14 +87,26 @@ enum reason ledger_savepoint(struct ledger *l)
 	return store_savepoint(l->store);
 }
 
-enum reason ledger_release(struct ledger *l, enum reason r)
+static enum reason savepoint_end(struct ledger *l, bool keep)
 {
-	enum reason undo = store_release(l->store, r == R_OK);
+	enum reason r = store_release(l->store, keep);
 
 	/* Half a change that cannot be undone must not be committed with the rest. */
-	if (undo != R_OK)
+	if (r != R_OK)
 		l->doomed = true;
-	return r != R_OK ? r : undo;
+	return r;
+}
+
+enum reason ledger_release(struct ledger *l, enum reason r)
+{
+	enum reason end = savepoint_end(l, r == R_OK);
+
+	return r != R_OK ? r : end;
+}
+
+enum reason ledger_undo(struct ledger *l)
+{
+	return savepoint_end(l, false);
 }
 
 /* ---- messages -------------------------------------------------------------------- */
@@ -385,7 +397,7 @@ static void ledger_free(struct ledger **l)
 	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++)
 		ipc_close(&(*l)->worker[i].ipc);
 	blob_free(&(*l)->refs);
-	blob_free(&(*l)->policy);
+	policies_free(*l);
 	store_close(&(*l)->store);
 	wipe(*l, sizeof(**l));
 	free(*l);
@@ -403,7 +415,6 @@ enum reason ledger_run(const struct ledger_config *conf)
 	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++)
 		l->worker[i].ipc = IPC_NONE;
 	l->refs = BLOB(LIMIT_REFERENCE_SET);
-	l->policy = BLOB(LIMIT_REFERENCE);
 	TRY(channels_open(l, conf));
 	TRY(store_open(conf->database, &l->store));
 	TRY(refs_load(l));

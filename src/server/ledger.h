@@ -78,6 +78,14 @@ struct worker {
 	unsigned served;
 	bool retire;			/* closed as soon as it has no job */
 	uint64_t refs_version;
+	const struct group_policy *policy;	/* of that version */
+};
+
+/* The policy in force for a group, "" for whoever has no other. */
+struct group_policy {
+	char group[GROUP_MAX];
+	struct blob encoded;
+	struct policy values;
 };
 
 /* An answer that waits for the commit of its turn. */
@@ -105,8 +113,9 @@ struct ledger {
 	bool in_transaction;
 	struct answer *answers, *last_answer;
 	/* What workers judge by; version 0 is none yet. */
-	struct blob refs, policy;
-	struct policy policy_values;
+	struct blob refs;
+	struct group_policy **policy;	/* [0] is that of "" */
+	size_t policy_count;
 	uint64_t refs_version;
 	bool refs_stale;		/* changed in this turn's transaction */
 	bool doomed;			/* this turn's transaction must not be committed */
@@ -147,6 +156,8 @@ enum reason audit_unproven(struct ledger *l, const char *actor, const char *acti
 /* Around what must be recorded as a whole; release keeps it when r is R_OK, and returns r. */
 enum reason ledger_savepoint(struct ledger *l) must_check;
 enum reason ledger_release(struct ledger *l, enum reason r) must_check;
+/* Takes it back though nothing went wrong: a trial. */
+enum reason ledger_undo(struct ledger *l) must_check;
 /* Closes its channel, which ends it, and fails its job. */
 void worker_gone(struct ledger *l, struct worker *w);
 
@@ -201,8 +212,15 @@ void on_manifest(struct ledger *l, struct ipc *from, uint64_t id, const struct m
 void on_admin(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_admin *m, struct bytes body);
 enum reason learn_send(struct ledger *l, struct job *j, struct ipc *worker) must_check;
 void on_learned(struct ledger *l, struct job *j, const struct msg_learned *m, struct bytes set);
-/* Reads active references and policy again, for the workers. */
+/* Reads active references and policies again, for the workers. */
 enum reason refs_load(struct ledger *l) must_check;
-enum reason refs_send(struct ledger *l, struct worker *w) must_check;
+/* What this job is judged by, unless the worker has it. */
+enum reason refs_send(struct ledger *l, struct worker *w, const struct job *j) must_check;
+
+/* ledger_policy.c */
+enum reason policies_load(struct ledger *l) must_check;
+void policies_free(struct ledger *l);
+/* That of the group, else that of all. */
+const struct group_policy *policy_of(const struct ledger *l, const char *group);
 
 #endif

@@ -37,7 +37,7 @@ static enum reason allowed_of(struct ledger *l, const struct node *n, enum stage
 	ret->detail = "";
 	if (stage != STAGE_GATE)
 		return R_OK;
-	enum reason r = store_selected(l->store, n->id, PURPOSE_HOST, ret->manifest);
+	enum reason r = store_selected(l->store, n, PURPOSE_HOST, ret->manifest, NULL);
 	if (r == R_OK) {
 		ret->has_manifest = true;
 		return R_OK;
@@ -87,7 +87,7 @@ static enum reason session_fill(struct ledger *l, struct job *j)
 	snprintf(s->allowed_detail, sizeof(s->allowed_detail), "%s", a.detail);
 	s->has_manifest = a.has_manifest;
 	memcpy(s->manifest_digest, a.manifest, SHA256_LEN);
-	s->lifetime = l->policy_values.lifetime;
+	s->lifetime = policy_of(l, j->node.group)->values.lifetime;
 	s->retry_after = HOLD_RETRY;
 	TRY(refused_after(l, &j->node, &s->refused_after));
 	node_text(&j->node, s->node);
@@ -242,6 +242,9 @@ static enum reason still_true(struct ledger *l, struct job *j)
 		return r == R_STORE_NOT_FOUND ? R_OK : r;
 	}
 	TRY(store_node_by_ak(l->store, j->s.session.ak_name, &now));
+	/* It was judged by the policy of the group that it was in. */
+	if (strcmp(now.group, j->node.group) != 0)
+		return R_SERVER_BUSY;
 	TRY(allowed_of(l, &now, j->s.session.stage, &a));
 	if (a.directive != j->s.allowed || a.has_manifest != j->s.has_manifest ||
 	    memcmp(a.manifest, j->s.manifest_digest, SHA256_LEN) != 0)

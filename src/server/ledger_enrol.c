@@ -114,9 +114,10 @@ static enum reason ek_usable(struct ledger *l, const struct job *j, const struct
 		return R_OK;
 	}
 	r = store_listed_find(l->store, &key, &listed);
-	if (r != R_OK && r != R_STORE_NOT_FOUND)
+	/* Entries that contradict each other are for a person to see: the node appears, and waits. */
+	if (r != R_OK && r != R_STORE_NOT_FOUND && r != R_STORE_AMBIGUOUS)
 		return r;
-	*ret_usable = r == R_OK;
+	*ret_usable = r != R_STORE_NOT_FOUND;
 	return R_OK;
 }
 
@@ -249,8 +250,33 @@ static enum reason owner_of(struct ledger *l, const struct job *j, struct node *
 	return found ? R_OK : R_STORE_NOT_FOUND;
 }
 
+/*
+ * What lists say of the EKs that proved themselves. Entries that contradict
+ * each other name no node: R_STORE_AMBIGUOUS.
+ */
+static enum reason listed_of(struct ledger *l, const struct job *j, struct listed_ek *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < j->ek_count; i++) {
+		struct listed_ek one;
+		enum reason r = store_listed_find(l->store, &j->ek[i], &one);
+
+		if (r == R_STORE_NOT_FOUND)
+			continue;
+		if (r != R_OK)
+			return r;
+		if (found && (strcmp(one.label, ret->label) != 0 || strcmp(one.group, ret->group) != 0))
+			return R_STORE_AMBIGUOUS;
+		*ret = one;
+		found = true;
+	}
+	return found ? R_OK : R_STORE_NOT_FOUND;
+}
+
 static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_token *t)
 {
+	struct listed_ek listed;
 	struct node *n = &j->node;
 
 	TRY(pending_room(l));
@@ -261,21 +287,19 @@ static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_
 	n->created = n->seen = ledger_now();
 	n->last_directive = DIRECTIVE_HOLD;
 	snprintf(n->peer, sizeof(n->peer), "%s", j->peer);
-	for (size_t i = 0; i < j->ek_count; i++) {
-		struct listed_ek listed;
-		enum reason r = store_listed_find(l->store, &j->ek[i], &listed);
-
-		if (r == R_STORE_NOT_FOUND)
-			continue;
-		if (r != R_OK)
-			return r;
-		n->state = NODE_ENROLLED;
-		n->approved = n->created;
-		snprintf(n->label, sizeof(n->label), "%s", listed.label);
-		snprintf(n->basis, sizeof(n->basis), "EK list %s", listed.list);
-		break;
-	}
 	j->node_new = true;
+	enum reason r = listed_of(l, j, &listed);
+	if (r == R_STORE_AMBIGUOUS) {
+		snprintf(n->basis, sizeof(n->basis), "EK lists contradict each other");
+		return R_OK;
+	}
+	if (r != R_OK)
+		return r == R_STORE_NOT_FOUND ? R_OK : r;
+	n->state = NODE_ENROLLED;
+	n->approved = n->created;
+	snprintf(n->label, sizeof(n->label), "%s", listed.label);
+	snprintf(n->group, sizeof(n->group), "%s", listed.group);
+	snprintf(n->basis, sizeof(n->basis), "EK list %s line %u", listed.list, listed.line);
 	return R_OK;
 }
 

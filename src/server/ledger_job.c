@@ -113,7 +113,7 @@ void job_assign(struct ledger *l)
 		if (!w)
 			return;
 		j->refs_version = l->refs_version;
-		enum reason r = refs_send(l, w);
+		enum reason r = refs_send(l, w, j);
 		if (r == R_OK)
 			r = job_send(l, j, &w->ipc);
 		if (w->ipc.broken != R_OK) {

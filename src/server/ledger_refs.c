@@ -37,9 +37,8 @@ static void collect_free(struct collect *c)
 
 enum reason refs_load(struct ledger *l)
 {
-	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET), policy = BLOB(LIMIT_REFERENCE);
+	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET);
 	_cleanup_(collect_free) struct collect c = { 0 };
-	struct policy values;
 
 	c.blobs = calloc(REFERENCE_SET_MAX, sizeof(*c.blobs));
 	c.set.variant = calloc(REFERENCE_SET_MAX, sizeof(*c.set.variant));
@@ -47,36 +46,31 @@ enum reason refs_load(struct ledger *l)
 		return R_INTERNAL_MEMORY;
 	TRY(store_variant_each(l->store, true, collect_one, &c));
 	TRY(reference_set_write(&c.set, &refs));
-
-	enum reason r = store_policy(l->store, &policy);
-	if (r == R_STORE_NOT_FOUND) {
-		policy_default(&values);
-		TRY(policy_write(&values, &policy));
-	} else if (r != R_OK) {
-		return r;
-	} else {
-		TRY(policy_read(blob_bytes(&policy), &values));
-	}
+	TRY(policies_load(l));
 
 	blob_free(&l->refs);
-	blob_free(&l->policy);
 	l->refs = refs;
-	l->policy = policy;
 	refs = BLOB(0);
-	policy = BLOB(0);
-	l->policy_values = values;
 	l->refs_version++;
 	return R_OK;
 }
 
-enum reason refs_send(struct ledger *l, struct worker *w)
+enum reason refs_send(struct ledger *l, struct worker *w, const struct job *j)
 {
-	if (w->refs_version == l->refs_version)
-		return R_OK;
-	struct bytes refs = blob_bytes(&l->refs), policy = blob_bytes(&l->policy);
-	TRY(ipc_send(&w->ipc, MSG_REFS, l->refs_version, &refs, 1, -1));
-	TRY(ipc_send(&w->ipc, MSG_POLICY, l->refs_version, &policy, 1, -1));
-	w->refs_version = l->refs_version;
+	if (w->refs_version != l->refs_version) {
+		struct bytes refs = blob_bytes(&l->refs);
+
+		TRY(ipc_send(&w->ipc, MSG_REFS, l->refs_version, &refs, 1, -1));
+		w->refs_version = l->refs_version;
+		w->policy = NULL;
+	}
+	const struct group_policy *p = policy_of(l, j->node.group);
+	if (w->policy != p) {
+		struct bytes policy = blob_bytes(&p->encoded);
+
+		TRY(ipc_send(&w->ipc, MSG_POLICY, l->refs_version, &policy, 1, -1));
+		w->policy = p;
+	}
 	return R_OK;
 }
 

@@ -13,7 +13,7 @@
 
 struct store;
 
-#define STORE_SCHEMA 2
+#define STORE_SCHEMA 3
 
 /*
  * Opens or makes the database at `path`. R_STORE_NEWER for a newer schema; an older
@@ -32,6 +32,9 @@ enum reason store_release(struct store *s, bool keep) must_check;
 enum node_state { NODE_PENDING = 0, NODE_ENROLLED = 1, NODE_REVOKED = 2, NODE_RETIRED = 3, NODE_STATE_MAX };
 const char *node_state_name(enum node_state s);
 
+/* Of a group's name, with its NUL. */
+#define GROUP_MAX 64u
+
 struct node {
 	uint8_t id[SHA256_LEN];		/* SHA-256 of the first EK's name */
 	uint8_t ak_name[AK_NAME_LEN];
@@ -40,6 +43,7 @@ struct node {
 	enum node_state state;
 	char label[64];			/* "" for none */
 	char basis[128];		/* "operator uid 0 root", "EK list papers.csv" */
+	char group[GROUP_MAX];		/* "" for none */
 	char peer[64];			/* address it enrolled from */
 	int64_t created, approved, seen;
 	struct pcr_selection implemented;	/* banks of its TPM */
@@ -84,10 +88,31 @@ struct listed_ek {
 	uint32_t name_len;
 	bool has_certificate, has_spki;
 	char label[64];
+	char group[GROUP_MAX];
 	char list[64];			/* name of the list */
+	uint32_t line;			/* in that list */
 };
+/* R_STORE_EXISTS when one of its keys is listed already. */
 enum reason store_listed_add(struct store *s, const struct listed_ek *e) must_check;
+/* Any entry that has one of these keys. */
+enum reason store_listed_like(struct store *s, const struct listed_ek *e, struct listed_ek *ret) must_check;
+/* What is listed of this EK; R_STORE_AMBIGUOUS for entries that contradict each other. */
 enum reason store_listed_find(struct store *s, const struct node_ek *ek, struct listed_ek *ret) must_check;
+
+/* Groups of nodes (store_group.c). A name is checked by whoever makes it. */
+struct node_group {
+	char name[GROUP_MAX];
+	int64_t created;
+	uint64_t nodes, listed;		/* that are in it */
+};
+/* R_STORE_EXISTS for one that is there. */
+enum reason store_group_add(struct store *s, const char *name, int64_t now) must_check;
+/* R_GROUP_UNKNOWN; "" stands for no group and is always there. */
+enum reason store_group_known(struct store *s, const char *name) must_check;
+/* With its policy and its choice of images. R_GROUP_UNKNOWN, R_GROUP_USED while something is in it. */
+enum reason store_group_remove(struct store *s, const char *name) must_check;
+enum reason store_group_each(struct store *s, enum reason (*f)(void *ctx, const struct node_group *g),
+			     void *ctx) must_check;
 
 /*
  * Attestation: the nonce is recorded with the evidence digest in the
@@ -154,7 +179,7 @@ enum reason store_variant_get(struct store *s, uint64_t id, struct blob *ret) mu
 enum reason store_variant_each(struct store *s, bool live_only,
 			       enum reason (*f)(void *ctx, struct bytes encoded), void *ctx) must_check;
 
-/* Manifests, and which image a node gets. target: "*" or a node id in hex. */
+/* Manifests, and which image a node gets. */
 struct stored_manifest {
 	uint8_t digest[SHA256_LEN];
 	char line[64], version[64];
@@ -169,12 +194,20 @@ enum reason store_manifest_get(struct store *s, const uint8_t digest[SHA256_LEN]
 /* By hex digest, a unique prefix of it (8 or more), or LINE:VERSION. */
 enum reason store_manifest_find(struct store *s, const char *name, struct stored_manifest *ret) must_check;
 enum reason store_manifest_each(struct store *s, enum reason (*f)(void *ctx, const struct stored_manifest *m), void *ctx) must_check;
+/* Whose choice it is: "*", "group:NAME", or a node id in hex. */
+#define TARGET_ALL "*"
+#define TARGET_GROUP "group:"
+#define TARGET_MAX (sizeof(TARGET_GROUP) + GROUP_MAX)
 enum reason store_select(struct store *s, const char *target, enum purpose p, const uint8_t digest[SHA256_LEN]) must_check;
-enum reason store_selected(struct store *s, const uint8_t node_id[SHA256_LEN], enum purpose p, uint8_t ret[SHA256_LEN]) must_check;
+/* The node's own choice, else that of its group, else the one for all; ret_target (may be NULL) says which. */
+enum reason store_selected(struct store *s, const struct node *n, enum purpose p, uint8_t ret[SHA256_LEN],
+			   char ret_target[TARGET_MAX]) must_check;
 
-/* Policy: versions are kept, the newest is in force. */
-enum reason store_policy_add(struct store *s, struct bytes policy, uint32_t *ret_version) must_check;
-enum reason store_policy(struct store *s, struct blob *ret) must_check;
+/* Policy: versions are kept, the newest of a group ("" for all others) is in force. Empty: it has none any more. */
+enum reason store_policy_add(struct store *s, const char *group, struct bytes policy) must_check;
+enum reason store_policy_each(struct store *s,
+			      enum reason (*f)(void *ctx, const char *group, struct bytes policy),
+			      void *ctx) must_check;
 
 /* Failures that gates report: unproven, capped in number. */
 struct stored_failure {

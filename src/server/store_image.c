@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Signed manifests, and which one a node gets. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -106,18 +107,23 @@ enum reason store_select(struct store *s, const char *target, enum purpose p,
 	return db_run(s, st);
 }
 
-/* The node's own choice, else the one for all ("*"). */
-enum reason store_selected(struct store *s, const uint8_t node_id[SHA256_LEN], enum purpose p,
-			   uint8_t ret[SHA256_LEN])
+enum reason store_selected(struct store *s, const struct node *n, enum purpose p, uint8_t ret[SHA256_LEN],
+			   char ret_target[TARGET_MAX])
 {
-	char target[2 * SHA256_LEN + 1];
+	char own[2 * SHA256_LEN + 1], group[TARGET_MAX];
 	_statement_ st = NULL;
 
-	hex_encode(bytes_of(node_id, SHA256_LEN), target);
-	TRY(db_get(s, "SELECT digest FROM selected WHERE purpose = ?1 AND target IN (?2, '*')"
-		      " ORDER BY target = '*' LIMIT 1", &st));
+	hex_encode(BYTES(n->id), own);
+	/* A node without a group has none that could be chosen for: no name is empty. */
+	snprintf(group, sizeof(group), TARGET_GROUP "%s", n->group);
+	TRY(db_get(s, "SELECT digest, target FROM selected WHERE purpose = ?1 AND target IN (?2, ?3, ?4)"
+		      " ORDER BY CASE target WHEN ?2 THEN 0 WHEN ?3 THEN 1 ELSE 2 END LIMIT 1", &st));
 	db_int(st, 1, p);
-	db_text(st, 2, target);
+	db_text(st, 2, own);
+	db_text(st, 3, group);
+	db_text(st, 4, TARGET_ALL);
 	TRY(db_row(s, st));
+	if (ret_target)
+		db_col_text(st, 1, ret_target, TARGET_MAX);
 	return db_col_fixed(st, 0, ret, SHA256_LEN);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, their endorsement keys, and keys that a list announced. */
+/* Nodes and their endorsement keys. */
 #include <string.h>
 
 #include "server/store_internal.h"
@@ -7,7 +7,7 @@
 #define NODE_COLUMNS                                                              \
 	"id, ak_name, ak_public, state, label, basis, peer, created, approved, "  \
 	"seen, implemented, clock_known, clock, reset_count, restart_count, "     \
-	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted"
+	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp"
 
 const char *node_state_name(enum node_state s)
 {
@@ -47,6 +47,7 @@ static enum reason node_of(sqlite3_stmt *st, struct node *ret)
 	ret->verdicts = (uint64_t)sqlite3_column_int64(st, 19);
 	ret->audit_until = sqlite3_column_int64(st, 20);
 	ret->unlisted = (uint64_t)sqlite3_column_int64(st, 21);
+	db_col_text(st, 22, ret->group, sizeof(ret->group));
 	return R_OK;
 }
 
@@ -74,6 +75,7 @@ static enum reason node_bind(sqlite3_stmt *st, const struct node *n, struct blob
 	db_int(st, 20, (int64_t)n->verdicts);
 	db_int(st, 21, n->audit_until);
 	db_int(st, 22, (int64_t)n->unlisted);
+	db_text(st, 23, n->group);
 	return R_OK;
 }
 
@@ -138,7 +140,7 @@ enum reason store_node_add(struct store *s, const struct node *n)
 
 	TRY(db_get(s, "INSERT INTO node (" NODE_COLUMNS ")"
 		      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,"
-		      "?21,?22)",
+		      "?21,?22,?23)",
 		   &st));
 	TRY(node_bind(st, n, &keep));
 	return db_run(s, st);
@@ -149,8 +151,9 @@ enum reason store_node_add(struct store *s, const struct node *n)
 	"seen=?10, implemented=?11, clock_known=?12, clock=?13, reset_count=?14, " \
 	"restart_count=?15, firmware=?16, ask_enrol=?17, last_directive=?18, "     \
 	"last_reason=?19, verdicts=?20, audit_until=?21, unlisted=?22"
-#define SET_REST \
-	"ak_name=?2, ak_public=?3, state=?4, label=?5, basis=?6, peer=?7, created=?8, approved=?9"
+#define SET_REST                                                                   \
+	"ak_name=?2, ak_public=?3, state=?4, label=?5, basis=?6, peer=?7, "        \
+	"created=?8, approved=?9, grp=?23"
 
 static enum reason update(struct store *s, sqlite3_stmt *st, const struct node *n)
 {
@@ -253,50 +256,4 @@ enum reason store_node_ek_each(struct store *s, const uint8_t node_id[SHA256_LEN
 		TRY(f(ctx, &ek));
 	}
 	return r == R_STORE_NOT_FOUND ? R_OK : r;
-}
-
-enum reason store_listed_add(struct store *s, const struct listed_ek *e)
-{
-	_statement_ st = NULL;
-
-	TRY(db_get(s, "INSERT INTO listed_ek (certificate, spki, name, label, list)"
-		      " VALUES (?,?,?,?,?)", &st));
-	if (e->has_certificate)
-		db_bytes(st, 1, BYTES(e->certificate_digest));
-	if (e->has_spki)
-		db_bytes(st, 2, BYTES(e->spki_digest));
-	if (e->name_len > 0)
-		db_bytes(st, 3, bytes_of(e->name, e->name_len));
-	db_text(st, 4, e->label);
-	db_text(st, 5, e->list);
-	return db_run(s, st);
-}
-
-/* Every column that the list fills must fit: a half match is none. */
-enum reason store_listed_find(struct store *s, const struct node_ek *ek, struct listed_ek *ret)
-{
-	_statement_ st = NULL;
-
-	TRY(db_get(s, "SELECT certificate, spki, name, label, list FROM listed_ek"
-		      " WHERE (certificate = ?1 OR spki = ?2 OR name = ?3)"
-		      " AND (certificate IS NULL OR certificate = ?1)"
-		      " AND (spki IS NULL OR spki = ?2)"
-		      " AND (name IS NULL OR name = ?3) LIMIT 1", &st));
-	if (ek->has_certificate)
-		db_bytes(st, 1, BYTES(ek->certificate_digest));
-	db_bytes(st, 2, BYTES(ek->spki_digest));
-	db_bytes(st, 3, bytes_of(ek->name, ek->name_len));
-	TRY(db_row(s, st));
-
-	memset(ret, 0, sizeof(*ret));
-	ret->has_certificate = sqlite3_column_type(st, 0) != SQLITE_NULL;
-	if (ret->has_certificate)
-		TRY(db_col_fixed(st, 0, ret->certificate_digest, SHA256_LEN));
-	ret->has_spki = sqlite3_column_type(st, 1) != SQLITE_NULL;
-	if (ret->has_spki)
-		TRY(db_col_fixed(st, 1, ret->spki_digest, SHA256_LEN));
-	TRY(db_col_bounded(st, 2, ret->name, sizeof(ret->name), &ret->name_len));
-	db_col_text(st, 3, ret->label, sizeof(ret->label));
-	db_col_text(st, 4, ret->list, sizeof(ret->list));
-	return R_OK;
 }

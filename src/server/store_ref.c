@@ -75,22 +75,31 @@ enum reason store_variant_each(struct store *s, bool live_only,
 	return r == R_STORE_NOT_FOUND ? R_OK : r;
 }
 
-enum reason store_policy_add(struct store *s, struct bytes policy, uint32_t *ret_version)
+enum reason store_policy_add(struct store *s, const char *group, struct bytes policy)
 {
 	_statement_ st = NULL;
 
-	TRY(db_get(s, "INSERT INTO policy (body) VALUES (?)", &st));
-	db_bytes(st, 1, policy);
-	TRY(db_run(s, st));
-	*ret_version = (uint32_t)sqlite3_last_insert_rowid(s->db);
-	return R_OK;
+	TRY(db_get(s, "INSERT INTO policy (grp, body) VALUES (?,?)", &st));
+	db_text(st, 1, group);
+	db_bytes(st, 2, policy);
+	return db_run(s, st);
 }
 
-enum reason store_policy(struct store *s, struct blob *ret)
+enum reason store_policy_each(struct store *s,
+			      enum reason (*f)(void *ctx, const char *group, struct bytes policy), void *ctx)
 {
 	_statement_ st = NULL;
+	enum reason r;
 
-	TRY(db_get(s, "SELECT body FROM policy ORDER BY version DESC LIMIT 1", &st));
-	TRY(db_row(s, st));
-	return db_col_blob(st, 0, ret);
+	TRY(db_get(s, "SELECT grp, body FROM policy WHERE version IN"
+		      " (SELECT max(version) FROM policy GROUP BY grp) AND length(body) > 0", &st));
+	while ((r = db_row(s, st)) == R_OK) {
+		_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
+		char group[GROUP_MAX];
+
+		db_col_text(st, 0, group, sizeof(group));
+		TRY(db_col_blob(st, 1, &body));
+		TRY(f(ctx, group, blob_bytes(&body)));
+	}
+	return r == R_STORE_NOT_FOUND ? R_OK : r;
 }

@@ -108,6 +108,20 @@ static void node_revoked_while_judged(void **state)
 	assert_value(s, "node.revoked", "SELECT reason FROM attestation");
 }
 
+/* The policy that it was judged by is not that of its group any more. */
+static void node_moved_while_judged(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	uint64_t asked = attest(s), job = judging(s);
+
+	sql(s, "UPDATE node SET grp = 'racks'");
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+}
+
 /* ---- receipts ------------------------------------------------------------------------ */
 
 static uint64_t receipt(struct scene *s)
@@ -531,6 +545,7 @@ int main(void)
 		SCENE(references_change_while_judged),
 		SCENE(reference_revoked_while_judged),
 		SCENE(node_revoked_while_judged),
+		SCENE(node_moved_while_judged),
 		SCENE(revoked_between_verdict_and_receipt),
 		SCENE(revoked_while_the_receipt_is_judged),
 		SCENE(one_nonce_at_two_workers),

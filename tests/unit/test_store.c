@@ -108,6 +108,98 @@ static void test_listed_ek(void **state)
 	assert_reason(R_STORE_NOT_FOUND, store_listed_find(f->store, &ek, &have));
 }
 
+/* One entry by the certificate, one by the key: both fit, and must say the same. */
+static void test_listed_twice(void **state)
+{
+	struct fixture *f = *state;
+	struct listed_ek a = { .has_certificate = true, .label = "n1", .group = "racks", .line = 7 }, have;
+	struct listed_ek b = { .name_len = 34, .label = "n1", .group = "racks" };
+	struct node_ek ek = { .has_certificate = true, .name_len = 34 };
+
+	assert_reason(R_STORE_NOT_FOUND, store_listed_like(f->store, &a, &have));
+	assert_ok(store_listed_add(f->store, &a));
+	assert_ok(store_listed_add(f->store, &b));
+	assert_ok(store_listed_find(f->store, &ek, &have));
+	assert_int_equal(have.line, 7);
+	assert_string_equal(have.group, "racks");
+	a.has_spki = true;
+	assert_ok(store_listed_like(f->store, &a, &have));
+	assert_false(have.has_spki);
+	sql(f, "UPDATE listed_ek SET grp = 'other' WHERE name IS NOT NULL");
+	assert_reason(R_STORE_AMBIGUOUS, store_listed_find(f->store, &ek, &have));
+	sql(f, "UPDATE listed_ek SET grp = 'racks', label = 'n2' WHERE name IS NOT NULL");
+	assert_reason(R_STORE_AMBIGUOUS, store_listed_find(f->store, &ek, &have));
+}
+
+struct groups {
+	char text[200];
+};
+
+static enum reason group_told(void *ctx, const struct node_group *g)
+{
+	struct groups *t = ctx;
+	size_t n = strlen(t->text);
+
+	snprintf(t->text + n, sizeof(t->text) - n, "%s:%u:%u ", g->name, (unsigned)g->nodes,
+		 (unsigned)g->listed);
+	return R_OK;
+}
+
+static enum reason policy_told(void *ctx, const char *group, struct bytes policy)
+{
+	struct groups *t = ctx;
+	size_t n = strlen(t->text);
+
+	snprintf(t->text + n, sizeof(t->text) - n, "%s=%.*s ", group, (int)policy.n, (const char *)policy.p);
+	return R_OK;
+}
+
+static void test_groups(void **state)
+{
+	struct fixture *f = *state;
+	struct node n = node_number(1, "n1");
+	struct listed_ek e = { .has_spki = true, .group = "racks" };
+	struct groups told = { "" };
+
+	assert_ok(store_group_known(f->store, ""));
+	assert_reason(R_GROUP_UNKNOWN, store_group_known(f->store, "racks"));
+	assert_reason(R_GROUP_UNKNOWN, store_group_remove(f->store, "racks"));
+	assert_reason(R_GROUP_UNKNOWN, store_group_remove(f->store, ""));
+	assert_ok(store_group_add(f->store, "racks", 5));
+	assert_reason(R_STORE_EXISTS, store_group_add(f->store, "racks", 6));
+	assert_ok(store_group_add(f->store, "lab", 5));
+	assert_ok(store_group_known(f->store, "racks"));
+	snprintf(n.group, sizeof(n.group), "racks");
+	assert_ok(store_node_add(f->store, &n));
+	assert_ok(store_listed_add(f->store, &e));
+	assert_ok(store_group_each(f->store, group_told, &told));
+	assert_string_equal(told.text, "lab:0:0 racks:1:1 ");
+
+	/* The newest of each, and none where it is empty. */
+	assert_ok(store_policy_add(f->store, "", bytes_str("a")));
+	assert_ok(store_policy_add(f->store, "racks", bytes_str("b")));
+	assert_ok(store_policy_add(f->store, "lab", bytes_str("c")));
+	assert_ok(store_policy_add(f->store, "racks", bytes_str("d")));
+	told.text[0] = '\0';
+	assert_ok(store_policy_each(f->store, policy_told, &told));
+	assert_string_equal(told.text, "=a lab=c racks=d ");
+	assert_ok(store_group_remove(f->store, "lab"));
+	told.text[0] = '\0';
+	assert_ok(store_policy_each(f->store, policy_told, &told));
+	assert_string_equal(told.text, "=a racks=d ");
+
+	/* Not while a node or a list names it; then with its choice of an image. */
+	assert_reason(R_GROUP_USED, store_group_remove(f->store, "racks"));
+	n.group[0] = '\0';
+	assert_ok(store_node_update(f->store, &n));
+	assert_reason(R_GROUP_USED, store_group_remove(f->store, "racks"));
+	sql(f, "DELETE FROM listed_ek; INSERT INTO enrol_rule VALUES (1, '', '', 'racks', 0, 0, 0, 0, '', 0, '')");
+	assert_reason(R_GROUP_USED, store_group_remove(f->store, "racks"));
+	sql(f, "DELETE FROM enrol_rule; PRAGMA foreign_keys=0; INSERT INTO selected VALUES ('group:racks', 0, '')");
+	assert_ok(store_group_remove(f->store, "racks"));
+	assert_int_equal(number_of(f->store->db, "SELECT count(*) FROM selected"), 0);
+}
+
 static void test_nonce_is_used_once(void **state)
 {
 	struct fixture *f = *state;
@@ -379,16 +471,30 @@ static void test_selection_of_images(void **state)
 	char target[2 * SHA256_LEN + 1];
 
 	m.digest[0] = 1;
-	assert_reason(R_STORE_NOT_FOUND, store_selected(f->store, n.id, PURPOSE_HOST, digest));
+	assert_reason(R_STORE_NOT_FOUND, store_selected(f->store, &n, PURPOSE_HOST, digest, NULL));
 	/* only what is there can be selected */
 	assert_reason(R_STORE_EXISTS, store_select(f->store, "*", PURPOSE_HOST, m.digest));
 	assert_ok(store_manifest_add(f->store, &m, bytes_str("cose")));
 	assert_reason(R_STORE_EXISTS, store_manifest_add(f->store, &m, bytes_str("cose")));
 	assert_ok(store_manifest_find(f->store, "host:1", &have));
 	assert_ok(store_select(f->store, "*", PURPOSE_HOST, m.digest));
-	assert_ok(store_selected(f->store, n.id, PURPOSE_HOST, digest));
+	assert_ok(store_selected(f->store, &n, PURPOSE_HOST, digest, NULL));
 	assert_int_equal(digest[0], 1);
-	assert_reason(R_STORE_NOT_FOUND, store_selected(f->store, n.id, PURPOSE_MAINTENANCE, digest));
+	assert_reason(R_STORE_NOT_FOUND, store_selected(f->store, &n, PURPOSE_MAINTENANCE, digest, NULL));
+
+	/* that of its group wins, and not that of another */
+	char from[TARGET_MAX];
+	m.digest[0] = 3;
+	snprintf(m.version, sizeof(m.version), "3");
+	assert_ok(store_manifest_add(f->store, &m, bytes_str("cose")));
+	assert_ok(store_select(f->store, TARGET_GROUP "racks", PURPOSE_HOST, m.digest));
+	assert_ok(store_selected(f->store, &n, PURPOSE_HOST, digest, from));
+	assert_int_equal(digest[0], 1);
+	assert_string_equal(from, TARGET_ALL);
+	snprintf(n.group, sizeof(n.group), "racks");
+	assert_ok(store_selected(f->store, &n, PURPOSE_HOST, digest, from));
+	assert_int_equal(digest[0], 3);
+	assert_string_equal(from, TARGET_GROUP "racks");
 
 	/* the node's own choice wins */
 	m.digest[0] = 2;
@@ -396,7 +502,7 @@ static void test_selection_of_images(void **state)
 	assert_ok(store_manifest_add(f->store, &m, bytes_str("cose")));
 	hex_encode(BYTES(n.id), target);
 	assert_ok(store_select(f->store, target, PURPOSE_HOST, m.digest));
-	assert_ok(store_selected(f->store, n.id, PURPOSE_HOST, digest));
+	assert_ok(store_selected(f->store, &n, PURPOSE_HOST, digest, NULL));
 	assert_int_equal(digest[0], 2);
 }
 
@@ -408,6 +514,8 @@ int main(void)
 		STORE_TEST(test_node_find),
 		STORE_TEST(test_ek_belongs_to_one_node),
 		STORE_TEST(test_listed_ek),
+		STORE_TEST(test_listed_twice),
+		STORE_TEST(test_groups),
 		STORE_TEST(test_nonce_is_used_once),
 		STORE_TEST(test_receipt_is_kept_once),
 		STORE_TEST(test_last_boot_is_a_gates),

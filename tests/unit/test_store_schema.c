@@ -154,6 +154,12 @@ static void assert_first_rows(struct fixture *f)
 	assert_ok(store_node_find(f->store, "rack1-n1", &n));
 	assert_int_equal(n.verdicts, 2);
 	assert_int_equal(n.unlisted, 0);
+	assert_string_equal(n.group, "");
+	struct listed_ek listed, like = { .name = { 0, ALG_SHA256 }, .name_len = 34 };
+	memset(like.name + 2, 1, SHA256_LEN);
+	assert_ok(store_listed_like(f->store, &like, &listed));
+	assert_string_equal(listed.label, "n1");
+	assert_string_equal(listed.group, "");
 	assert_int_equal(n.implemented.count, 1);
 	assert_ok(store_attestation_of_node(f->store, n.id, 0, &a));
 	assert_int_equal(a.stage, STAGE_HOST);

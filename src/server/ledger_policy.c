@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policies in force: one for all nodes, and those of groups. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "server/ledger.h"
+
+/* Policies of groups that are in force at once. */
+#define POLICIES_MAX 1024u
+
+static void policy_free(struct group_policy *p)
+{
+	if (p)
+		blob_free(&p->encoded);
+	free(p);
+}
+
+static void list_free(struct group_policy **list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		policy_free(list[i]);
+	free(list);
+}
+
+void policies_free(struct ledger *l)
+{
+	list_free(l->policy, l->policy_count);
+	l->policy = NULL;
+	l->policy_count = 0;
+}
+
+struct policies {
+	struct group_policy **list;
+	size_t count;
+};
+
+static enum reason take(struct policies *to, const char *group, struct bytes body)
+{
+	struct group_policy *p = to->list[0];
+
+	if (group[0]) {
+		if (to->count == POLICIES_MAX)
+			return R_INTERNAL_TOO_LARGE;
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return R_INTERNAL_MEMORY;
+		to->list[to->count++] = p;
+		snprintf(p->group, sizeof(p->group), "%s", group);
+		p->encoded = BLOB(LIMIT_REFERENCE);
+	}
+	blob_reset(&p->encoded);
+	TRY(blob_append(&p->encoded, body.p, body.n));
+	return policy_read(body, &p->values);
+}
+
+static enum reason take_row(void *ctx, const char *group, struct bytes body)
+{
+	return take(ctx, group, body);
+}
+
+static enum reason fill(struct ledger *l, struct policies *to)
+{
+	to->list[0] = calloc(1, sizeof(**to->list));
+	if (!to->list[0])
+		return R_INTERNAL_MEMORY;
+	to->count = 1;
+	to->list[0]->encoded = BLOB(LIMIT_REFERENCE);
+	policy_default(&to->list[0]->values);
+	TRY(policy_write(&to->list[0]->values, &to->list[0]->encoded));
+	return store_policy_each(l->store, take_row, to);
+}
+
+enum reason policies_load(struct ledger *l)
+{
+	struct policies p = { .list = calloc(POLICIES_MAX, sizeof(struct group_policy *)) };
+
+	if (!p.list)
+		return R_INTERNAL_MEMORY;
+	enum reason r = fill(l, &p);
+	if (r != R_OK) {
+		list_free(p.list, p.count);
+		return r;
+	}
+	policies_free(l);
+	l->policy = p.list;
+	l->policy_count = p.count;
+	return R_OK;
+}
+
+const struct group_policy *policy_of(const struct ledger *l, const char *group)
+{
+	for (size_t i = 1; i < l->policy_count; i++)
+		if (strcmp(l->policy[i]->group, group) == 0)
+			return l->policy[i];
+	return l->policy[0];
+}
