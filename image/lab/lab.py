@@ -33,6 +33,9 @@ PROMPT = re.compile(r"(^|[~/\]\w]) ?[#$] ?$|login: ?$|sh-[0-9.]+|press enter|"
                     r"maintenance|emergency", re.I)
 FILE = re.compile(r"^bootgate-lab-file: (\S+) (begin|end)$")
 PCR = re.compile(r"^bootgate-lab-pcr: (\S+) (\d+) ([0-9A-Fa-f]+)$")
+# EK certificates in NV: RSA 2048, P-256, P-384 (the two that swtpm_setup makes
+# are the first and the last)
+EK_RSA, EK_P256, EK_P384 = "0x01c00002", "0x01c0000a", "0x01c00016"
 IMA = 10                        # the kernel's own register
 DECISION_TAGS = {0x42470e01: "verdict", 0x42470e02: "manifest",
                  0x42470e03: "kernel", 0x42470e04: "initrd",
@@ -50,6 +53,13 @@ def read(path):
 
 def say(text):
     print(text, flush=True)
+
+
+def fill_index(tool, index, path):
+    """A new index in a TPM's NV, with what this file holds."""
+    tool("tpm2_nvdefine", "-C", "p", "-s", str(os.path.getsize(path)), "-a",
+         "ppwrite|ppread|ownerread|authread|no_da|platformcreate", index)
+    tool("tpm2_nvwrite", "-C", "p", "-i", path, index)
 
 
 class Image:
@@ -84,10 +94,29 @@ class Lab:
 
     # --- what the scenario may change -----------------------------------------
 
-    def other_tpm(self):
+    def other_tpm(self, certificates=True):
         """A TPM that the server has never seen, of the same vendor."""
         self.tpm = Tpm(f"{self.folder}/tpm-other", f"{self.folder}/ca")
-        self.tpm.manufacture()
+        self.tpm.manufacture(certificates)
+
+    def second_certificate(self):
+        """The TPM gets a certificate for its P-256 key, of the CA that signed
+        the others."""
+        with self.tpm.on_the_desk() as tool:
+            path = f"{self.folder}/second.crt"
+            tool("tpm2_createek", "-G", "ecc", "-c", "ek.ctx", "-u", f"{self.folder}/ek.pem",
+                 "-f", "pem")
+            tool("openssl", "x509", "-new", "-subj", "/CN=second", "-days", "30", "-outform", "DER",
+                 "-force_pubkey", f"{self.folder}/ek.pem", "-CA", f"{self.tpm.ca}/issuercert.pem",
+                 "-CAkey", f"{self.tpm.ca}/signkey.pem", "-out", path)
+            fill_index(tool, EK_P256, path)
+
+    def papers(self, column, digest, label):
+        """An EK list of one line."""
+        path = f"{self.folder}/papers.csv"
+        with open(path, "w") as out:
+            out.write(f"{column},label\n{digest},{label}\n")
+        return path
 
     def new_variables(self):
         """The firmware's variable store as it comes from the factory."""

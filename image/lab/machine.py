@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A virtual node: swtpm and QEMU with real UEFI firmware, netbooted."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -48,14 +49,23 @@ def stop(child, grace=5):
         child.wait()
 
 
+def wait_for_socket(path, child, folder):
+    """Until the child listens there; `folder` has its log."""
+    deadline = time.monotonic() + 30
+    while not os.path.exists(path):
+        if child.poll() is not None or time.monotonic() > deadline:
+            raise LabError(f"{child.args[0]} did not start, see {folder}")
+        time.sleep(0.02)
+
+
 class Tpm:
-    """A software TPM with an EK certificate of a CA below `ca`."""
+    """A software TPM with EK certificates of a CA below `ca`."""
 
     def __init__(self, folder, ca):
         self.folder = os.path.abspath(folder)
         self.ca = os.path.abspath(ca)
 
-    def manufacture(self):
+    def manufacture(self, certificates=True):
         os.makedirs(self.folder, exist_ok=True)
         os.makedirs(self.ca, exist_ok=True)
         settings = {
@@ -73,17 +83,42 @@ class Tpm:
         for name, text in settings.items():
             with open(os.path.join(self.ca, name), "w") as out:
                 out.write(text)
-        subprocess.run(
-            ["swtpm_setup", "--tpm2", "--tpmstate", self.folder,
-             "--config", f"{self.ca}/setup.conf", "--create-ek-cert",
-             "--create-platform-cert", "--lock-nvram", "--overwrite",
-             "--pcr-banks", BANKS, "--logfile", f"{self.folder}/setup.log"],
-            check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        command = ["swtpm_setup", "--tpm2", "--tpmstate", self.folder,
+                   "--config", f"{self.ca}/setup.conf", "--lock-nvram", "--overwrite",
+                   "--pcr-banks", BANKS, "--logfile", f"{self.folder}/setup.log"]
+        if certificates:
+            command += ["--create-ek-cert", "--create-platform-cert"]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL)
 
     def ca_certificates(self):
         """Files of the CAs that signed the EK certificate."""
         names = ("issuercert.pem", "swtpm-localca-rootca-cert.pem")
         return [os.path.join(self.ca, name) for name in names]
+
+    @contextlib.contextmanager
+    def on_the_desk(self):
+        """Out of the machine: a function that runs one program of tpm2-tools."""
+        with tempfile.TemporaryDirectory(prefix="bootgate-lab-") as folder:
+            child = start(["swtpm", "socket", "--tpm2", "--tpmstate", f"dir={self.folder}",
+                           "--server", f"type=unixio,path={folder}/tpm",
+                           "--ctrl", f"type=unixio,path={folder}/tpm.ctrl",
+                           "--flags", "not-need-init,startup-clear"],
+                          f"{self.folder}/desk.log")
+
+            def tool(*command):
+                done = subprocess.run(command, cwd=folder, capture_output=True,
+                                      stdin=subprocess.DEVNULL,
+                                      env={**os.environ, "TPM2TOOLS_TCTI": f"swtpm:path={folder}/tpm"})
+                if done.returncode != 0:
+                    raise LabError(f"{' '.join(command)}: {done.stderr.decode(errors='replace')}")
+                return done.stdout
+
+            try:
+                wait_for_socket(f"{folder}/tpm", child, self.folder)
+                yield tool
+            finally:
+                stop(child)
 
     def run(self, control, log):
         return start(["swtpm", "socket", "--tpm2", "--terminate",
@@ -154,13 +189,13 @@ class Machine:
         if self.tpm:
             self.swtpm = self.tpm.run(f"{self.sockets}/tpm",
                                       f"{self.folder}/swtpm.log")
-            self._wait_for_socket("tpm", self.swtpm)
+            wait_for_socket(f"{self.sockets}/tpm", self.swtpm, self.folder)
         self.started = time.monotonic()
         self.qemu = start(self.command(), f"{self.folder}/qemu.log",
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._note("power on")
         threading.Thread(target=self._read_console, daemon=True).start()
-        self._wait_for_socket("qmp", self.qemu)
+        wait_for_socket(f"{self.sockets}/qmp", self.qemu, self.folder)
         threading.Thread(target=self._read_monitor, daemon=True).start()
 
     def power_off(self):
@@ -176,13 +211,6 @@ class Machine:
             self.qemu.stdin.flush()
         except OSError:
             pass  # the machine is gone
-
-    def _wait_for_socket(self, name, child):
-        deadline = time.monotonic() + 30
-        while not os.path.exists(f"{self.sockets}/{name}"):
-            if child.poll() is not None or time.monotonic() > deadline:
-                raise LabError(f"{child.args[0]} did not start, see {self.folder}")
-            time.sleep(0.02)
 
     def _note(self, text):
         """An event of the machine itself, not of its console."""

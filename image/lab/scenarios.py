@@ -6,7 +6,7 @@ by lab.booted() and lab.stopped()."""
 import hashlib
 import os
 
-from lab import BOOT_SECONDS, replay
+from lab import BOOT_SECONDS, EK_P384, EK_RSA, fill_index, replay, sha256
 from machine import LabError
 from server import Proxy
 
@@ -140,6 +140,86 @@ def no_tpm(lab):
             lab.stopped(machine)
 
 
+def no_ek_cert(lab):
+    """Nobody vouches for its keys; delivery papers, loaded while it waits, do."""
+    lab.other_tpm(certificates=False)
+    with lab.tpm.on_the_desk() as tool:
+        tool("tpm2_createek", "-G", "ecc", "-c", "ek.ctx", "-u", "ek.pem", "-f", "pem")
+        key = tool("openssl", "pkey", "-pubin", "-in", "ek.pem", "-outform", "DER")
+    with lab.serving():
+        lab.select(lab.host_image())
+        with lab.power_on() as machine:
+            lab.waits(machine)
+            if len(lab.server.nodes()) != 1:
+                raise LabError("it is on record before anybody vouched for it")
+            lab.server.ctl("ek", "load", lab.papers("ek_spki_sha256", sha256(key), "bare"))
+            lab.booted(machine, node="bare")
+
+
+def bulk_preload(lab):
+    """Announced before it came: its first boot needs no person."""
+    lab.other_tpm()
+    with lab.tpm.on_the_desk() as tool:
+        certificate = tool("tpm2_nvread", "-C", "p", EK_RSA)
+    with lab.serving():
+        lab.select(lab.host_image())
+        lab.server.ctl("ek", "load", lab.papers("ek_cert_sha256", sha256(certificate), "announced"))
+        with lab.power_on() as machine:
+            lab.booted(machine, node="announced")
+            if machine.find(r"^bootgate: waiting "):
+                raise LabError("it had to wait")
+
+
+def second_ek(lab):
+    """A certificate that was not there at enrolment: the same node."""
+    lab.second_certificate()
+    with lab.serving():
+        lab.select(lab.host_image())
+        before = lab.server.ask("node", "show", lab.node())
+        with lab.power_on() as machine:
+            lab.booted(machine)
+        after = lab.server.ask("node", "show", lab.node())
+        if before["id"] != after["id"] or before["ak_name"] != after["ak_name"]:
+            raise LabError("it is another node now")
+
+
+def tpm_swap(lab):
+    """The known machine with another TPM is held; with its own again it boots."""
+    own = lab.tpm
+    with lab.serving():
+        lab.select(lab.host_image())
+        known = lab.server.ask("node", "show", lab.node())
+        lab.other_tpm()
+        with lab.power_on("swapped") as machine:
+            lab.waits(machine)
+        if lab.server.ask("node", "show", known["id"]) != known:
+            raise LabError("the record of the known node has changed")
+        lab.tpm = own
+        with lab.power_on() as machine:
+            lab.booted(machine, node=known["id"])
+
+
+def ek_hijack(lab):
+    """The known node's certificates in the NV of another TPM (T1)."""
+    certificates = {}
+    with lab.tpm.on_the_desk() as tool:
+        for index in (EK_RSA, EK_P384):
+            certificates[index] = f"{lab.folder}/{index}.crt"
+            with open(certificates[index], "wb") as out:
+                out.write(tool("tpm2_nvread", "-C", "p", index))
+    lab.other_tpm(certificates=False)
+    with lab.tpm.on_the_desk() as tool:
+        for index, path in certificates.items():
+            fill_index(tool, index, path)
+    with lab.serving():
+        lab.select(lab.host_image())
+        known = lab.server.ask("node", "show", lab.node())
+        with lab.power_on() as machine:
+            lab.stopped(machine)
+        if lab.server.ask("node", "show", lab.node()) != known:
+            raise LabError("the record of the known node has changed")
+
+
 def _lose_receipts(count):
     lost = []
 
@@ -215,6 +295,11 @@ SCENARIOS = {
     "wrong-clock/2099": lambda lab: wrong_clock(lab, 2099),
     "no-tpm": no_tpm,
     "second-boot": second_boot,
+    "no-ek-cert": no_ek_cert,
+    "bulk-preload": bulk_preload,
+    "second-ek": second_ek,
+    "tpm-swap": tpm_swap,
+    "ek-hijack": ek_hijack,
     "receipt-lost/while": receipt_lost_while,
     "receipt-lost/ever": receipt_lost_ever,
     "hung-kexec": hung_kexec,
