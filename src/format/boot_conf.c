@@ -16,7 +16,7 @@ enum kind {
 	KIND_METHOD,
 	KIND_PREFIX,		/* address/length */
 	KIND_ADDRESS,
-	KIND_DEVICE,		/* name below /dev, or empty */
+	KIND_DEVICE,		/* tty... below /dev */
 	KIND_TEXT,
 	KIND_NUMBER,
 	KIND_ACTION,
@@ -56,8 +56,11 @@ static const struct field fields[] = {
 
 static const char *const actions[] = { "reboot", "poweroff", "wait" };
 
+/* A terminal: the kernel gets it as a console, too, and the gate writes to it. */
 static bool device_valid(const char *v)
 {
+	if (strncmp(v, "tty", 3) != 0)
+		return false;
 	for (; *v != '\0'; v++)
 		if (!(*v >= 'a' && *v <= 'z') && !(*v >= 'A' && *v <= 'Z') &&
 		    !(*v >= '0' && *v <= '9'))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "format/conf.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -32,12 +33,18 @@ static struct bytes trim(struct bytes b)
 	return b;
 }
 
+/* What can be a key of any file, and be shown in a message. */
+static bool key_text(struct bytes key)
+{
+	return key.n > 0 && key.n < KEY_MAX && charset_has(CHARSET_NAME, key);
+}
+
 /* area.name, or with more parts; none of them empty. */
 static bool key_valid(struct bytes key)
 {
 	bool dot = true, dots = false;
 
-	if (key.n >= KEY_MAX || !charset_has(CHARSET_NAME, key))
+	if (!key_text(key))
 		return false;
 	for (size_t i = 0; i < key.n; i++) {
 		if (dot && key.p[i] == '.')
@@ -88,10 +95,12 @@ static enum reason setting_next(struct cursor *c, struct setting *ret, bool *ret
 		ret->key = trim(bytes_of(line.p, (size_t)(equals - line.p)));
 		ret->value = trim(bytes_of(equals + 1,
 					   line.n - (size_t)(equals - line.p) - 1));
-		if (!key_valid(ret->key)) {
+		if (!key_text(ret->key)) {
 			ret->key = BYTES_NONE;
 			return R_CONF_SYNTAX;
 		}
+		if (!key_valid(ret->key))
+			return R_CONF_UNKNOWN;
 		*ret_found = true;
 		return R_OK;
 	}
@@ -191,6 +200,18 @@ enum reason conf_read(struct bytes in, const struct conf_key *keys, size_t count
 		}
 	}
 	return R_OK;
+}
+
+void conf_where(const struct conf_error *err, char ret[CONF_WHERE_MAX])
+{
+	const char *key = err->key[0] != '\0' ? err->key : "the file as a whole";
+
+	if (err->line == 0)
+		snprintf(ret, CONF_WHERE_MAX, "%s", key);
+	else if (err->key[0] == '\0')
+		snprintf(ret, CONF_WHERE_MAX, "line %u", err->line);
+	else
+		snprintf(ret, CONF_WHERE_MAX, "line %u: %s", err->line, key);
 }
 
 enum reason conf_write(struct blob *ret, const char *key, const char *value)

@@ -27,6 +27,10 @@ struct conf_key {
 	enum reason (*set)(void *ctx, const char *key, const char *value);
 };
 
+/* "line 3: listen.tls", "listen.tls" or "line 3": what is known of it. */
+#define CONF_WHERE_MAX 96u
+void conf_where(const struct conf_error *err, char ret[CONF_WHERE_MAX]);
+
 enum reason conf_read(struct bytes in, const struct conf_key *keys, size_t count,
 		      void *ctx, struct conf_error *err) must_check;
 /* Appends one `key = value` line; R_CONF_VALUE for what could not be read back. */

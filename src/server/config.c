@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <arpa/inet.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +6,9 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "server/config.h"
+#include "server/listen.h"
 
-enum kind { TEXT, NUMBER };
+enum kind { TEXT, LISTEN, LISTEN_LOOPBACK, NUMBER };
 
 static const struct field {
 	const char *key;
@@ -16,12 +16,12 @@ static const struct field {
 	size_t at, size;
 	uint32_t min, max, fallback;
 } fields[] = {
-#define TEXT_FIELD(key, member) \
-	{ key, TEXT, offsetof(struct server_conf, member), sizeof(((struct server_conf *)0)->member), 0, 0, 0 }
+#define TEXT_FIELD(key, kind, member) \
+	{ key, kind, offsetof(struct server_conf, member), sizeof(((struct server_conf *)0)->member), 0, 0, 0 }
 #define NUMBER_FIELD(key, member, min, max, fallback) \
 	{ key, NUMBER, offsetof(struct server_conf, member), sizeof(uint32_t), min, max, fallback }
-	TEXT_FIELD("listen.tls", listen_tls),
-	TEXT_FIELD("listen.plain", listen_plain),
+	TEXT_FIELD("listen.tls", LISTEN, listen_tls),
+	TEXT_FIELD("listen.plain", LISTEN_LOOPBACK, listen_plain),
 	NUMBER_FIELD("server.workers", workers, 1, 16, 2),
 	NUMBER_FIELD("server.challenge-lifetime", challenge_lifetime, 10, 3600, 120),
 	NUMBER_FIELD("server.pending-max", pending_max, 1, 1000000, 10000),
@@ -32,7 +32,7 @@ static const struct field {
 	NUMBER_FIELD("run.uid", run_uid, 1, UINT32_MAX - 1, 65521),
 	NUMBER_FIELD("ledger.uid", ledger_uid, 1, UINT32_MAX - 1, 65522),
 	NUMBER_FIELD("signer.uid", signer_uid, 1, UINT32_MAX - 1, 65523),
-	TEXT_FIELD("release.key-folder", release_key_folder),
+	TEXT_FIELD("release.key-folder", TEXT, release_key_folder),
 };
 
 static enum reason set(void *ctx, const char *key, const char *value)
@@ -44,9 +44,11 @@ static enum reason set(void *ctx, const char *key, const char *value)
 
 		if (strcmp(f->key, key) != 0)
 			continue;
-		if (f->kind == TEXT) {
+		if (f->kind != NUMBER) {
 			if (strlen(value) >= f->size)
 				return R_CONF_VALUE;
+			if (f->kind != TEXT)
+				TRY(listen_check(value, f->kind == LISTEN_LOOPBACK));
 			snprintf((char *)c + f->at, f->size, "%s", value);
 			return R_OK;
 		}

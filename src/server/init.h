@@ -17,7 +17,10 @@ struct init_options {
 	const char *listen;		/* NULL: 0.0.0.0:PORT */
 };
 
-/* Makes nothing over anything: R_STORE_EXISTS when DIR is there and not empty. */
+/*
+ * Makes nothing over anything: R_STORE_EXISTS when DIR is there and not empty.
+ * What fails leaves nothing behind.
+ */
 enum reason server_init(const struct init_options *o) must_check;
 
 #endif

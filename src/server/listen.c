@@ -35,7 +35,7 @@ static enum reason where_of(const char *text, struct where *ret)
 		return R_CONF_VALUE;
 	memcpy(host, text, (size_t)(colon - text));
 	host[colon - text] = '\0';
-	if (text_u64(bytes_str(colon + 1), 65535, &port) != R_OK)
+	if (text_u64(bytes_str(colon + 1), 65535, &port) != R_OK || port == 0)
 		return R_CONF_VALUE;
 
 	size_t n = strlen(host);
@@ -56,6 +56,14 @@ static enum reason where_of(const char *text, struct where *ret)
 		return R_CONF_VALUE;
 	ret->loopback = (ntohl(ret->a.v4.sin_addr.s_addr) >> 24) == 127;
 	return R_OK;
+}
+
+enum reason listen_check(const char *where, bool loopback)
+{
+	struct where w;
+
+	TRY(where_of(where, &w));
+	return loopback && !w.loopback ? R_CONF_VALUE : R_OK;
 }
 
 enum reason listen_tcp(const char *where, bool loopback, int *ret)

@@ -25,12 +25,30 @@ static const struct {
 	{ "run", cmd_run, "run DIR [--log plain|json] [--ready-fd N]" },
 };
 
-static int usage(const char *command)
+static void help(FILE *to, const char *command)
 {
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (!command || strcmp(command, commands[i].name) == 0)
-			fprintf(stderr, "usage: bootgated %s\n", commands[i].usage);
+			fprintf(to, "usage: bootgated %s\n", commands[i].usage);
+}
+
+static int usage(const char *command)
+{
+	help(stderr, command);
 	return 2;
+}
+
+static bool asks_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* Where it failed was said with the reason's name; here follows what that is, and what to do. */
+static int ended(enum reason r)
+{
+	if (r != R_OK)
+		log_line(LEVEL_ERROR, "%s: %s %s", reason_name(r), reason_sentence(r), reason_remedy(r));
+	return reason_exit(r);
 }
 
 static int cmd_init(int argc, char **argv)
@@ -69,8 +87,7 @@ static int cmd_init(int argc, char **argv)
 	if (optind + 1 != argc || o.name_count == 0)
 		return usage("init");
 	o.dir = argv[optind];
-	enum reason r = server_init(&o);
-	return reason_exit(log_reason(r, "%s", o.dir));
+	return ended(server_init(&o));
 }
 
 static int cmd_run(int argc, char **argv)
@@ -93,8 +110,7 @@ static int cmd_run(int argc, char **argv)
 	}
 	if (optind + 1 != argc)
 		return usage("run");
-	enum reason r = supervisor_run(argv[optind], ready == UINT64_MAX ? -1 : (int)ready);
-	return reason_exit(log_reason(r, "%s", argv[optind]));
+	return ended(supervisor_run(argv[optind], ready == UINT64_MAX ? -1 : (int)ready));
 }
 
 int main(int argc, char **argv)
@@ -106,8 +122,20 @@ int main(int argc, char **argv)
 		printf("bootgated %s\n", BOOTGATE_VERSION);
 		return 0;
 	}
-	for (size_t i = 0; argc >= 2 && i < ARRAY_LEN(commands); i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+	if (argc >= 2 && (asks_help(argv[1]) || strcmp(argv[1], "help") == 0)) {
+		help(stdout, NULL);
+		return 0;
+	}
+	for (size_t i = 0; argc >= 2 && i < ARRAY_LEN(commands); i++) {
+		if (strcmp(argv[1], commands[i].name) != 0)
+			continue;
+		for (int k = 2; k < argc; k++) {
+			if (!asks_help(argv[k]))
+				continue;
+			help(stdout, commands[i].name);
+			return 0;
+		}
+		return commands[i].run(argc - 1, argv + 1);
+	}
 	return usage(NULL);
 }

@@ -18,14 +18,15 @@ static enum reason read_conf(struct supervisor *s)
 {
 	_cleanup_(blob_free) struct blob text = BLOB(LIMIT_CONF);
 	struct conf_error err = { 0 };
-	char path[SERVER_PATH_MAX];
+	char path[SERVER_PATH_MAX], where[CONF_WHERE_MAX];
 
 	TRY(server_path(s->dir, "server.conf", path));
 	enum reason r = fd_read_named(path, &text);
 	if (r != R_OK)
 		return log_reason_errno(r, "%s", path);
 	r = server_conf_read(blob_bytes(&text), &s->conf, &err);
-	return log_reason(r, "%s line %u: %s", path, err.line, err.key);
+	conf_where(&err, where);
+	return log_reason(r, "%s: %s", path, where);
 }
 
 static enum reason read_keys(struct supervisor *s)
@@ -69,8 +70,7 @@ static enum reason open_sockets(struct supervisor *s)
 	if (s->conf.listen_tls[0])
 		TRY(listen_tcp(s->conf.listen_tls, false, &s->listen_tls));
 	if (s->conf.listen_plain[0])
-		TRY(log_reason(listen_tcp(s->conf.listen_plain, true, &s->listen_plain), "listen.plain = %s",
-			       s->conf.listen_plain));
+		TRY(listen_tcp(s->conf.listen_plain, true, &s->listen_plain));
 	TRY(server_path(s->dir, "run/admin.sock", path));
 	return listen_unix(path, s->conf.admin_gid, &s->listen_admin);
 }
