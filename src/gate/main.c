@@ -27,21 +27,33 @@ static const struct {
 	{ "net-child", net_child, NULL },
 };
 
-static int usage(void)
+static void help(FILE *to)
 {
-	fprintf(stderr, "bootgate " BOOTGATE_VERSION "\nusage: bootgate COMMAND [ARGUMENTS]\n");
+	fprintf(to, "bootgate " BOOTGATE_VERSION "\nusage: bootgate COMMAND [ARGUMENTS]\n");
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (commands[i].help)
-			fprintf(stderr, "  %-7s %s\n", commands[i].name, commands[i].help);
-	return reason_exit(R_USAGE);
+			fprintf(to, "  %-7s %s\n", commands[i].name, commands[i].help);
+}
+
+static bool asks_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "--version") == 0;
 }
 
 int main(int argc, char **argv)
 {
 	if (fd_standard())
 		return 1;
+	/* `run` in an initramfs is never called so: nothing here starts a boot. */
+	for (int i = 1; i < argc && i < 3; i++) {
+		if (!asks_help(argv[i]))
+			continue;
+		help(stdout);
+		return 0;
+	}
 	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(commands); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 2, argv + 2);
-	return usage();
+	help(stderr);
+	return reason_exit(R_USAGE);
 }
