@@ -16,7 +16,7 @@ SHARE_FILES := $(SHARE)/vmlinuz $(SHARE)/modules $(SHARE)/linuxx64.efi.stub \
 INITRAMFS_FILES := $(addprefix initramfs/,init list modules network udhcpc.script)
 
 .PHONY: mkimage images lab
-mkimage: $(MKIMAGE) ## bootgate-mkimage and the files it needs
+mkimage: $(MKIMAGE) $(CTL) ## bootgate-mkimage and the files it needs
 
 $(MKIMAGE): image/bootgate-mkimage $(SHARE_FILES) $(INITRAMFS_FILES)
 	$(call say,GEN,$@)
