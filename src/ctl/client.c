@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <curl/curl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,10 @@ bool member_true(const json_t *j, const char *name)
 
 int ctl_refused(enum reason r, const char *about)
 {
-	/* why a file cannot be read the system says */
-	if (r == R_FILE && about)
-		fprintf(stderr, "bootgatectl: %s: %m\n", about);
-	else
-		fprintf(stderr, "bootgatectl: %s%s%s\n  %s\n  %s\n", about ? about : "", about ? ": " : "",
-			reason_name(r), reason_sentence(r), reason_remedy(r));
+	if (r != R_FILE)
+		fprintf(stderr, "bootgatectl: %s%s%s\n  %s\n", about ? about : "", about ? ": " : "",
+			reason_name(r), reason_sentence(r));
+	fprintf(stderr, "  %s\n", reason_remedy(r));
 	return reason_exit(r);
 }
 
@@ -104,6 +103,17 @@ static enum reason say(enum reason r, const char *about)
 	return r;
 }
 
+/* A socket that is there, and not for this account, is no server that is down. */
+static enum reason not_connected(CURL *c, CURLcode code, const char *path)
+{
+	char about[512];
+	long error = 0;
+
+	(void)curl_easy_getinfo(c, CURLINFO_OS_ERRNO, &error);
+	snprintf(about, sizeof(about), "%.400s: %s", path, error ? strerror((int)error) : curl_easy_strerror(code));
+	return say(error == EACCES ? R_SERVER_DENIED : R_NET_CONNECT, about);
+}
+
 static enum reason perform(const struct options *o, const char *const *path, const char *query, const char *body,
 			   json_t **ret)
 {
@@ -137,10 +147,8 @@ static enum reason perform(const struct options *o, const char *const *path, con
 		curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
 	}
 	CURLcode code = curl_easy_perform(c);
-	if (code != CURLE_OK) {
-		fprintf(stderr, "bootgatectl: %s: %s\n", path_of_socket, curl_easy_strerror(code));
-		return say(R_NET_CONNECT, NULL);
-	}
+	if (code != CURLE_OK)
+		return not_connected(c, code, path_of_socket);
 	json_error_t e;
 	j = json_loadb((const char *)answer.p, answer.n, JSON_REJECT_DUPLICATES, &e);
 	if (!json_is_object(j))
@@ -177,6 +185,11 @@ bool client_query(char *query, size_t n, const char *name, const char *value)
 		return false;
 	int more = snprintf(query + at, n - at, "%s%s=%s", at ? "&" : "", name, value);
 	return more > 0 && (size_t)more < n - at;
+}
+
+const char *client_is(const struct options *o)
+{
+	return option_flag(o, "dry-run") ? "would be" : "is";
 }
 
 bool client_json(const struct options *o, const json_t *answer)

@@ -28,6 +28,8 @@ enum reason client_post(const struct options *o, const char *const *path, json_t
 /* Adds "name=value" to a query; false for a value that no name at the server has. */
 bool client_query(char *query, size_t n, const char *name, const char *value);
 
+/* How a change is told: "is", with --dry-run "would be". */
+const char *client_is(const struct options *o);
 /* With --json: prints the answer and is true. */
 bool client_json(const struct options *o, const json_t *answer);
 void client_free(json_t **j);
@@ -37,7 +39,10 @@ const char *member_text(const json_t *j, const char *name);
 long long member_number(const json_t *j, const char *name);
 bool member_true(const json_t *j, const char *name);
 
-/* Says reason, sentence and remedy on stderr; returns the exit code. */
+/*
+ * Says reason, sentence and remedy on stderr; returns the exit code. Of R_FILE
+ * the first is said already, see ctl.h.
+ */
 int ctl_refused(enum reason r, const char *about);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bootgatectl: every command, one file a noun. Each takes the arguments
- * behind its verb and returns the exit code (reason_exit).
+ * behind its verb and returns the exit code (reason_exit); for CTL_USAGE main
+ * prints how the command is called.
  */
 #ifndef BOOTGATE_CTL_CTL_H
 #define BOOTGATE_CTL_CTL_H
 
 #include "base/bytes.h"
+
+#define CTL_USAGE 2
 
 /* log.c: event logs, offline on files */
 int ctl_log_show(int argc, char **argv);
@@ -55,10 +58,18 @@ int ctl_server_status(int argc, char **argv);
 int ctl_server_failures(int argc, char **argv);
 
 /*
- * file.c: reads a whole file of at most `max` bytes, `-` for standard input.
- * Reads to its end whatever its size is said to be (files of securityfs say
- * 0). R_FILE, R_FORMAT_TOO_LARGE.
+ * file.c: R_FILE is returned by these alone, and they said which file it is
+ * and what the system says about it; ctl_refused then adds what to do.
+ */
+enum reason ctl_file_error(const char *path) must_check;
+/*
+ * A whole file of at most `max` bytes, `-` for standard input. Reads to its
+ * end whatever its size is said to be (files of securityfs say 0).
+ * R_FORMAT_TOO_LARGE.
  */
 enum reason ctl_read_file(const char *path, size_t max, struct blob *ret) must_check;
+enum reason ctl_write_file(const char *path, struct bytes content) must_check;
+/* folder/name */
+enum reason ctl_path(const char *folder, const char *name, char *ret, size_t n) must_check;
 
 #endif

@@ -14,10 +14,6 @@
 #define NONCE_MAX 64u
 #define ANSWERS_MAX 64u			/* pieces of evidence in one file */
 
-static const char usage[] =
-	"usage: bootgatectl cvm verify --type snp|tdx|gpu --evidence FILE [--certs DIR]...\n"
-	"                              [--nonce HEX] [--minimum-tcb HEX] [--at TIME] [--strict] [--json]\n";
-
 static const struct {
 	const char *name;
 	cvm_judge *judge;
@@ -210,10 +206,8 @@ int ctl_cvm_verify(int argc, char **argv)
 	_cleanup_(run_free) struct run r = { .evidence = BLOB(0) };
 	enum reason result;
 
-	if (!read_arguments(argc, argv, &r)) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	if (!read_arguments(argc, argv, &r))
+		return CTL_USAGE;
 	result = read_files(&r);
 	if (result != R_OK)
 		return reason_exit(result);
@@ -226,10 +220,8 @@ int ctl_cvm_verify(int argc, char **argv)
 	};
 
 	result = r.judge(&q, r.answer, ANSWERS_MAX, &r.answers);
-	if (result == R_USAGE) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	if (result == R_USAGE)
+		return CTL_USAGE;
 	if (result != R_OK)
 		return ctl_refused(result, option(&r.o, "evidence"));
 	if (option_flag(&r.o, "strict"))

@@ -111,6 +111,8 @@ enum reason cvm_folder_read(struct cvm_folder *f, const char *path)
 	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
 		return add_file(f, path);
 	r = fd_list_tree(path, CVM_FILES_MAX, &names);
+	if (r == R_FILE)
+		r = ctl_file_error(path);
 	if (r != R_OK) {
 		(void)ctl_refused(r, path);
 		return r;

@@ -124,8 +124,11 @@ static enum reason folder_read(const char *path, struct folder *f)
 
 	f->unusable = json_array();
 	TRY(cert_store_make(&f->cas));
-	TRY(cert_store_add_folder(f->cas, path, NULL, NULL, &f->sum));
-	TRY(fd_list_tree(path, CA_FILES_MAX, &names));
+	enum reason r = cert_store_add_folder(f->cas, path, NULL, NULL, &f->sum);
+	if (r == R_OK)
+		r = fd_list_tree(path, CA_FILES_MAX, &names);
+	if (r != R_OK)
+		return r == R_FILE ? ctl_file_error(path) : r;
 	for (size_t i = 0; i < names.n; i++)
 		TRY(add_file(f, names.v[i]));
 	for (size_t i = 0; i < f->n; i++)
@@ -216,10 +219,8 @@ static int list_or_check(int argc, char **argv, bool check)
 	_cleanup_(folder_free) struct folder f = { 0 };
 	struct options o;
 
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1) {
-		fprintf(stderr, "usage: bootgatectl ek %s DIR [--json]\n", check ? "ca-check" : "ca-list");
-		return 2;
-	}
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
 	enum reason r = folder_read(o.argument[0], &f);
 	if (r != R_OK) {
 		(void)ctl_refused(r, o.argument[0]);
@@ -289,7 +290,7 @@ static enum reason provenance(const struct entry *e, const char *file, const cha
 static int add_one(const struct folder *f, const struct entry *e, const struct options *o)
 {
 	_cleanup_(blob_free) struct blob text = BLOB(CA_FILE_MAX);
-	char digest[2 * SHA256_LEN + 1], path[4096];
+	char digest[2 * SHA256_LEN + 1], name[24], path[4096];
 
 	for (size_t i = 0; i < f->n; i++)
 		if (memcmp(f->v[i].info.digest, e->info.digest, SHA256_LEN) == 0) {
@@ -302,11 +303,12 @@ static int add_one(const struct folder *f, const struct entry *e, const struct o
 		return 3;
 	}
 	hex_encode(BYTES(e->info.digest), digest);
-	if (snprintf(path, sizeof(path), "%s/%.16s.pem", o->argument[1], digest) >= (int)sizeof(path))
-		return ctl_refused(R_FILE, o->argument[1]);
-	enum reason r = provenance(e, o->argument[0], option(o, "from"), &text);
-	if (r == R_OK && !option_flag(o, "dry-run"))
-		r = fd_write_new(path, blob_bytes(&text), 0644);
+	snprintf(name, sizeof(name), "%.16s.pem", digest);
+	enum reason r = ctl_path(o->argument[1], name, path, sizeof(path));
+	if (r == R_OK)
+		r = provenance(e, o->argument[0], option(o, "from"), &text);
+	if (r == R_OK && !option_flag(o, "dry-run") && fd_write_new(path, blob_bytes(&text), 0644) != R_OK)
+		r = ctl_file_error(path);
 	if (r != R_OK) {
 		(void)ctl_refused(r, path);
 		return 1;
@@ -325,10 +327,8 @@ int ctl_ek_ca_add(int argc, char **argv)
 	int worst = 0;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 2 || !option(&o, "from") ||
-	    !text_printable(bytes_str(option(&o, "from")))) {
-		fprintf(stderr, "usage: bootgatectl ek ca-add FILE DIR --from TEXT [--dry-run]\n");
-		return 2;
-	}
+	    !text_printable(bytes_str(option(&o, "from"))))
+		return CTL_USAGE;
 	enum reason r = folder_read(o.argument[1], &f);
 	if (r != R_OK) {
 		(void)ctl_refused(r, o.argument[1]);

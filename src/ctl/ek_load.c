@@ -78,10 +78,8 @@ int ctl_ek_load(int argc, char **argv)
 	_cleanup_(client_free) json_t *a = NULL, *good = json_array(), *bad = json_array();
 	struct options o;
 
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1) {
-		fprintf(stderr, "usage: bootgatectl ek load FILE [--reason TEXT] [--dry-run] [--json]\n");
-		return 2;
-	}
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
 	const char *path = o.argument[0], *name = strrchr(path, '/');
 	enum reason r = ctl_read_file(path, LIST_FILE_MAX, &text);
 	if (r == R_OK)
@@ -89,7 +87,7 @@ int ctl_ek_load(int argc, char **argv)
 	if (r == R_OK)
 		r = ek_list_read((char *)text.p, text.n, good, bad);
 	if (r == R_OK && json_array_size(good) + json_array_size(bad) == 0)
-		r = R_FORMAT_TRUNCATED;
+		r = R_EK_NO_LINES;
 	if (r != R_OK)
 		return ctl_refused(r, path);
 	r = load(&o, name ? name + 1 : path, json_incref(good), bad, &a);

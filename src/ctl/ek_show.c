@@ -130,8 +130,12 @@ static enum reason judge(const struct options *o, const struct cert *c, struct a
 
 	TRY(cert_store_make(&cas));
 	a->ca = option(o, "ca");
-	if (a->ca)
-		TRY(cert_store_add_folder(cas, a->ca, NULL, NULL, &a->folder));
+	if (a->ca) {
+		enum reason r = cert_store_add_folder(cas, a->ca, NULL, NULL, &a->folder);
+
+		if (r != R_OK)
+			return r == R_FILE ? ctl_file_error(a->ca) : r;
+	}
 	if (chain)
 		TRY(ctl_read_file(chain, EK_FILE_MAX, &sent));
 	basis.cas = cas;
@@ -152,10 +156,8 @@ int ctl_ek_show(int argc, char **argv)
 	_cleanup_(cert_free) struct cert *c = NULL;
 	struct options o;
 
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1) {
-		fprintf(stderr, "usage: bootgatectl ek show FILE [--ca DIR] [--chain FILE] [--json]\n");
-		return 2;
-	}
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
 	if (!a)
 		return 1;
 	enum reason r = ctl_read_file(o.argument[0], EK_FILE_MAX, &file);

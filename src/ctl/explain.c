@@ -37,10 +37,8 @@ int ctl_explain(int argc, char **argv)
 	json_t *f;
 	size_t i;
 
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1) {
-		fprintf(stderr, "usage: bootgatectl explain NODE [--boot N] [--json]\n");
-		return 2;
-	}
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
 	snprintf(query, sizeof(query), "boot=%.10s", option(&o, "boot") ? option(&o, "boot") : "0");
 	enum reason r = client_get(&o, CLIENT_PATH("explain", o.argument[0]), query, &a);
 	if (r != R_OK || client_json(&o, a))

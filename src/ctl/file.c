@@ -3,12 +3,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 
 #define CHUNK 65536u
+
+enum reason ctl_file_error(const char *path)
+{
+	fprintf(stderr, "bootgatectl: %s: %s: %m\n", path, reason_name(R_FILE));
+	return R_FILE;
+}
+
+enum reason ctl_path(const char *folder, const char *name, char *ret, size_t n)
+{
+	if (snprintf(ret, n, "%s/%s", folder, name) < (int)n)
+		return R_OK;
+	errno = ENAMETOOLONG;
+	return ctl_file_error(folder);
+}
 
 static enum reason read_all(int fd, size_t max, struct blob *to)
 {
@@ -40,12 +56,22 @@ enum reason ctl_read_file(const char *path, size_t max, struct blob *ret)
 	if (strcmp(path, "-") != 0) {
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
-			return R_FILE;
+			return ctl_file_error(path);
 		in = fd;
 	}
-	TRY(read_all(in, max, &all));
+	enum reason r = read_all(in, max, &all);
+	if (r == R_FILE)
+		return ctl_file_error(path);
+	TRY(r);
 	blob_free(ret);
 	*ret = all;
 	all = BLOB(0);
 	return R_OK;
+}
+
+enum reason ctl_write_file(const char *path, struct bytes content)
+{
+	enum reason r = fd_write_file(path, content, 0644);
+
+	return r == R_FILE ? ctl_file_error(path) : r;
 }

@@ -6,12 +6,6 @@
 #include "ctl/client.h"
 #include "ctl/ctl.h"
 
-static int usage(const char *text)
-{
-	fprintf(stderr, "usage: bootgatectl group %s\n", text);
-	return 2;
-}
-
 int ctl_group_list(int argc, char **argv)
 {
 	static const struct option_rule rules[] = { READ_OPTIONS };
@@ -21,7 +15,7 @@ int ctl_group_list(int argc, char **argv)
 	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0)
-		return usage("list [--json]");
+		return CTL_USAGE;
 	enum reason r = client_get(&o, CLIENT_PATH("group"), NULL, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
@@ -34,29 +28,28 @@ int ctl_group_list(int argc, char **argv)
 }
 
 /* add and remove: a name, and nothing else to say. */
-static int named(int argc, char **argv, const char *verb, const char *done, const char *how)
+static int named(int argc, char **argv, const char *verb, const char *done)
 {
 	static const struct option_rule rules[] = { CHANGE_OPTIONS };
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage(how);
+		return CTL_USAGE;
 	enum reason r = client_post(&o, CLIENT_PATH("group", o.argument[0], verb), NULL, &a);
 	if (r == R_OK && !client_json(&o, a))
-		printf("%sgroup %s is %s\n", option_flag(&o, "dry-run") ? "(dry run) " : "",
-		       member_text(a, "group"), done);
+		printf("group %s %s %s\n", member_text(a, "group"), client_is(&o), done);
 	return reason_exit(r);
 }
 
 int ctl_group_add(int argc, char **argv)
 {
-	return named(argc, argv, "add", "made", "add GROUP [--reason TEXT] [--dry-run]");
+	return named(argc, argv, "add", "made");
 }
 
 int ctl_group_remove(int argc, char **argv)
 {
-	return named(argc, argv, "remove", "gone", "remove GROUP [--reason TEXT] [--dry-run]");
+	return named(argc, argv, "remove", "gone");
 }
 
 int ctl_group_assign(int argc, char **argv)
@@ -67,11 +60,11 @@ int ctl_group_assign(int argc, char **argv)
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) ||
 	    o.arguments != (option_flag(&o, "none") ? 1 : 2))
-		return usage("assign NODE (GROUP | --none) [--reason TEXT] [--dry-run]");
+		return CTL_USAGE;
 	json_t *body = json_pack("{s:s}", "group", option_flag(&o, "none") ? "" : o.argument[1]);
 	enum reason r = client_post(&o, CLIENT_PATH("node", o.argument[0], "group"), body, &a);
 	if (r == R_OK && !client_json(&o, a))
-		printf("%s%.12s is in %s\n", option_flag(&o, "dry-run") ? "(dry run) " : "", member_text(a, "id"),
+		printf("%.12s %s in %s\n", member_text(a, "id"), client_is(&o),
 		       member_text(a, "group")[0] ? member_text(a, "group") : "no group");
 	return reason_exit(r);
 }

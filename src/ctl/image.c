@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host images: signing and verifying offline, adding and selecting at the server. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,23 +9,25 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "ctl/bzimage.h"
 #include "ctl/client.h"
 #include "ctl/ctl.h"
 #include "ctl/keys.h"
 #include "format/manifest.h"
 
 #define COPY_CHUNK (1u << 20)
-
-static int usage(const char *text)
-{
-	fprintf(stderr, "usage: bootgatectl image %s\n", text);
-	return 2;
-}
+#define KEY_FILE_MAX 8192u
 
 /* ---- artifacts ------------------------------------------------------------------ */
 
+static enum reason too_large(const char *path)
+{
+	fprintf(stderr, "bootgatectl: %s: larger than an image may be\n", path);
+	return R_FORMAT_TOO_LARGE;
+}
+
 /* Size and SHA-256 of a file, read once; copied to `to` where it is not -1. */
-static enum reason artifact_of(const char *path, int to, struct artifact *ret)
+static enum reason artifact_of(const char *path, int to, const char *to_path, struct artifact *ret)
 {
 	_cleanup_(digest_free) struct digest *d = NULL;
 	_cleanup_free_ uint8_t *chunk = malloc(COPY_CHUNK);
@@ -35,24 +38,30 @@ static enum reason artifact_of(const char *path, int to, struct artifact *ret)
 
 	if (!chunk)
 		return R_INTERNAL_MEMORY;
-	TRY(fd_open_named(path, O_RDONLY, &fd));
+	if (fd_open_named(path, O_RDONLY, &fd) != R_OK)
+		return ctl_file_error(path);
 	TRY(digest_begin(ALG_SHA256, &d));
 	while ((n = read(fd, chunk, COPY_CHUNK)) > 0) {
 		struct bytes part = bytes_of(chunk, (size_t)n);
 
 		size += part.n;
 		if (size > LIMIT_ARTIFACT)
-			return R_FORMAT_TOO_LARGE;
+			return too_large(path);
 		TRY(digest_update(d, part));
-		if (to >= 0)
-			TRY(fd_write_full(to, part));
+		if (to >= 0 && fd_write_full(to, part) != R_OK)
+			return ctl_file_error(to_path);
 	}
 	if (n < 0)
-		return R_FILE;
+		return ctl_file_error(path);
 	TRY(digest_end(d, digest));
 	ret->size = size;
 	memcpy(ret->sha256, digest, SHA256_LEN);
 	return R_OK;
+}
+
+static enum reason make_folder(const char *path)
+{
+	return mkdir(path, 0755) == 0 || errno == EEXIST ? R_OK : ctl_file_error(path);
 }
 
 /* MIRROR/sha256/<hex>, put there whole. */
@@ -60,22 +69,21 @@ static enum reason publish(const char *path, const char *mirror, struct artifact
 {
 	char folder[1024], part[1100], place[1200], hex[2 * SHA256_LEN + 1];
 
-	if (snprintf(folder, sizeof(folder), "%s/sha256", mirror) >= (int)sizeof(folder))
-		return R_FILE;
-	mkdir(mirror, 0755);
-	mkdir(folder, 0755);
+	TRY(ctl_path(mirror, "sha256", folder, sizeof(folder)));
+	TRY(make_folder(mirror));
+	TRY(make_folder(folder));
 	snprintf(part, sizeof(part), "%s/.part-XXXXXX", folder);
 	_cleanup_fd_ int fd = mkstemp(part);
 	if (fd < 0)
-		return R_FILE;
-	enum reason r = artifact_of(path, fd, ret);
+		return ctl_file_error(folder);
+	enum reason r = artifact_of(path, fd, part, ret);
 	if (r == R_OK && (fchmod(fd, 0644) != 0 || fsync(fd) != 0))
-		r = R_FILE;
+		r = ctl_file_error(part);
 	if (r == R_OK) {
 		hex_encode(BYTES(ret->sha256), hex);
 		snprintf(place, sizeof(place), "%s/%s", folder, hex);
 		if (rename(part, place) != 0)
-			r = R_FILE;
+			r = ctl_file_error(place);
 	}
 	if (r != R_OK)
 		unlink(part);
@@ -85,11 +93,8 @@ static enum reason publish(const char *path, const char *mirror, struct artifact
 static enum reason artifact(const struct options *o, const char *name, struct artifact *ret)
 {
 	const char *path = option(o, name), *mirror = option(o, "mirror");
-	enum reason r = mirror ? publish(path, mirror, ret) : artifact_of(path, -1, ret);
 
-	if (r != R_OK)
-		fprintf(stderr, "bootgatectl: %s: cannot be read or published\n", path);
-	return r;
+	return mirror ? publish(path, mirror, ret) : artifact_of(path, -1, NULL, ret);
 }
 
 /* ---- sign ------------------------------------------------------------------------- */
@@ -119,19 +124,40 @@ static enum reason parameter(const char *text, struct manifest_parameter *ret)
 static enum reason number(const struct options *o, const char *name, uint64_t max, uint64_t *ret)
 {
 	*ret = 0;
-	if (!option(o, name))
+	if (!option(o, name) || text_u64(bytes_str(option(o, name)), max, ret) == R_OK)
 		return R_OK;
-	return text_u64(bytes_str(option(o, name)), max, ret) == R_OK ? R_OK : R_USAGE;
+	fprintf(stderr, "bootgatectl: --%s %s: not a number up to %llu\n", name, option(o, name),
+		(unsigned long long)max);
+	return R_USAGE;
 }
 
 static enum reason text(const struct options *o, const char *name, char *ret, size_t n)
 {
 	const char *value = option(o, name);
 
-	if (!value || strlen(value) >= n)
+	if (!value || strlen(value) >= n) {
+		fprintf(stderr, "bootgatectl: --%s %s\n", name, value ? "is too long" : "is missing");
 		return R_USAGE;
+	}
 	memcpy(ret, value, strlen(value) + 1);
 	return R_OK;
+}
+
+/* Before it is signed, not when a node cannot start it. */
+static enum reason kernel_check(const char *path)
+{
+	_cleanup_fd_ int fd = -1;
+	uint8_t head[BZIMAGE_HEAD];
+
+	if (fd_open_named(path, O_RDONLY, &fd) != R_OK)
+		return ctl_file_error(path);
+	ssize_t n = read(fd, head, sizeof(head));
+	if (n < 0)
+		return ctl_file_error(path);
+	enum reason r = bzimage_check(bytes_of(head, (size_t)n));
+	if (r != R_OK)
+		fprintf(stderr, "bootgatectl: %s: not signed\n", path);
+	return r;
 }
 
 static enum reason describe(const struct options *o, struct manifest *m)
@@ -145,13 +171,20 @@ static enum reason describe(const struct options *o, struct manifest *m)
 	TRY(number(o, "security-version", UINT32_MAX, &security_version));
 	TRY(number(o, "memory", UINT64_MAX / 2, &m->memory));
 	m->security_version = (uint32_t)security_version;
-	if (option(o, "purpose") && !purpose_find(option(o, "purpose"), &m->purpose))
+	if (option(o, "purpose") && !purpose_find(option(o, "purpose"), &m->purpose)) {
+		fprintf(stderr, "bootgatectl: --purpose %s: there is host, maintenance, cvm\n", option(o, "purpose"));
 		return R_USAGE;
+	}
 	m->parameter_count = option_all(o, "parameter", &parameters);
 	if (m->parameter_count > MANIFEST_PARAMETERS_MAX)
 		return R_USAGE;
-	for (size_t i = 0; i < m->parameter_count; i++)
-		TRY(parameter(parameters[i], &m->parameter[i]));
+	for (size_t i = 0; i < m->parameter_count; i++) {
+		if (parameter(parameters[i], &m->parameter[i]) == R_OK)
+			continue;
+		fprintf(stderr, "bootgatectl: --parameter %s: not NAME:TYPE:BOUND\n", parameters[i]);
+		return R_USAGE;
+	}
+	TRY(kernel_check(option(o, "kernel")));
 	TRY(artifact(o, "kernel", &m->kernel));
 	return artifact(o, "initrd", &m->initrd);
 }
@@ -163,17 +196,36 @@ static enum reason sign_digest(void *ctx, const uint8_t digest[SHA256_LEN], uint
 
 static enum reason signer_of(const char *path, struct cose_signer *ret)
 {
-	_cleanup_(blob_free) struct blob pem = BLOB(8192);
+	_cleanup_(blob_free) struct blob pem = BLOB(KEY_FILE_MAX);
 	struct private_key *key = NULL;
 	struct ec_public public_key;
 
-	if (fd_read_named(path, &pem) != R_OK || private_key_from_pem(blob_bytes(&pem), &key) != R_OK) {
+	TRY(ctl_read_file(path, KEY_FILE_MAX, &pem));
+	if (private_key_from_pem(blob_bytes(&pem), &key) != R_OK) {
 		fprintf(stderr, "bootgatectl: %s: not a P-256 private key in PEM\n", path);
 		return R_SITE_KEYS;
 	}
 	*ret = (struct cose_signer){ .sign = sign_digest, .ctx = key };
 	TRY(private_key_public(key, &public_key));
 	return ec_public_id(&public_key, ret->id);
+}
+
+static void artifact_print(const struct options *o, const char *name, const struct artifact *a)
+{
+	char hex[2 * SHA256_LEN + 1];
+
+	hex_encode(BYTES(a->sha256), hex);
+	printf("  %s  %s, %llu bytes, sha256 %s\n", name, option(o, name), (unsigned long long)a->size, hex);
+}
+
+static void signed_print(const struct options *o, const struct manifest *m, size_t keys)
+{
+	printf("%s: %s %s, purpose %s, security version %u, signed with %zu keys\n", o->argument[0], m->line,
+	       m->version, purpose_name(m->purpose), m->security_version, keys);
+	artifact_print(o, "kernel", &m->kernel);
+	artifact_print(o, "initrd", &m->initrd);
+	if (option(o, "mirror"))
+		printf("  both are in %s/sha256\n", option(o, "mirror"));
 }
 
 static enum reason sign(const struct options *o)
@@ -198,7 +250,9 @@ static enum reason sign(const struct options *o)
 		private_key_free(&key);
 	}
 	TRY(r);
-	return fd_write_file(o->argument[0], blob_bytes(&cose), 0644);
+	TRY(ctl_write_file(o->argument[0], blob_bytes(&cose)));
+	signed_print(o, m, count);
+	return R_OK;
 }
 
 int ctl_image_sign(int argc, char **argv)
@@ -209,18 +263,14 @@ int ctl_image_sign(int argc, char **argv)
 		{ "initrd", false, false },    { "cmdline", false, false },	     { "parameter", false, true },
 		{ "memory", false, false },    { "mirror", false, false },
 	};
-	static const char words[] =
-		"sign --key FILE [--key FILE]... --line NAME --version TEXT --kernel FILE --initrd FILE\n"
-		"         --cmdline TEXT [--purpose host|maintenance|cvm] [--security-version N] [--memory BYTES]\n"
-		"         [--parameter NAME:hex|address|host|number:BOUND]... [--mirror FOLDER] MANIFEST";
 	struct options o;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1 || !option(&o, "key") ||
 	    !option(&o, "kernel") || !option(&o, "initrd"))
-		return usage(words);
+		return CTL_USAGE;
 	enum reason r = sign(&o);
 	if (r == R_USAGE)
-		return usage(words);
+		return CTL_USAGE;
 	return r == R_OK ? 0 : ctl_refused(r, o.argument[0]);
 }
 
@@ -228,14 +278,15 @@ int ctl_image_sign(int argc, char **argv)
 
 static enum reason same_file(const struct options *o, const char *name, const struct artifact *want)
 {
-	struct artifact have;
+	struct artifact have = { 0 };
 
 	if (!option(o, name))
 		return R_OK;
-	TRY(artifact_of(option(o, name), -1, &have));
-	if (have.size != want->size)
-		return R_IMAGE_SIZE;
-	return memcmp(have.sha256, want->sha256, SHA256_LEN) == 0 ? R_OK : R_IMAGE_DIGEST;
+	TRY(artifact_of(option(o, name), -1, NULL, &have));
+	if (have.size == want->size && memcmp(have.sha256, want->sha256, SHA256_LEN) == 0)
+		return R_OK;
+	fprintf(stderr, "bootgatectl: %s: not the %s of this manifest\n", option(o, name), name);
+	return have.size != want->size ? R_IMAGE_SIZE : R_IMAGE_DIGEST;
 }
 
 static enum reason verify(const struct options *o, size_t *ret_valid, struct manifest *m)
@@ -266,8 +317,10 @@ int ctl_image_verify(int argc, char **argv)
 	size_t valid = 0;
 
 	if (!m || !options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1 || !option(&o, "keys"))
-		return usage("verify MANIFEST --keys FOLDER [--threshold N] [--kernel FILE] [--initrd FILE]");
+		return CTL_USAGE;
 	enum reason r = verify(&o, &valid, m);
+	if (r == R_USAGE)
+		return CTL_USAGE;
 	if (r != R_OK)
 		return ctl_refused(r, o.argument[0]);
 	printf("%s: %s %s, purpose %s, security version %u, signed by %zu pinned keys\n", o.argument[0], m->line,
@@ -292,7 +345,7 @@ int ctl_image_add(int argc, char **argv)
 	struct options o;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("add MANIFEST [--reason TEXT] [--dry-run]");
+		return CTL_USAGE;
 	enum reason r = ctl_read_file(o.argument[0], LIMIT_MANIFEST, &cose);
 	if (r == R_OK)
 		r = base64_encode(blob_bytes(&cose), &encoded);
@@ -302,7 +355,8 @@ int ctl_image_add(int argc, char **argv)
 	json_object_set_new(body, "body", json_stringn((const char *)encoded.p, encoded.n));
 	r = client_post(&o, CLIENT_PATH("image"), body, &a);
 	if (r == R_OK && !client_json(&o, a))
-		row(a);
+		printf("%s:%s %s at the server, digest %s\n", member_text(a, "line"), member_text(a, "version"),
+		       client_is(&o), member_text(a, "digest"));
 	return reason_exit(r);
 }
 
@@ -314,7 +368,7 @@ int ctl_image_select(int argc, char **argv)
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1 ||
 	    (option(&o, "node") && option(&o, "group")))
-		return usage("select IMAGE [--node NODE | --group GROUP] [--reason TEXT] [--dry-run]");
+		return CTL_USAGE;
 	json_t *body = json_object();
 	if (option(&o, "group"))
 		json_object_set_new(body, "group", json_string(option(&o, "group")));
@@ -322,7 +376,7 @@ int ctl_image_select(int argc, char **argv)
 		json_object_set_new(body, "target", json_string(option(&o, "node") ? option(&o, "node") : "*"));
 	enum reason r = client_post(&o, CLIENT_PATH("image", "select", o.argument[0]), body, &a);
 	if (r == R_OK && !client_json(&o, a))
-		printf("%s:%s for %s\n", member_text(a, "line"), member_text(a, "version"),
+		printf("%s:%s %s selected for %s\n", member_text(a, "line"), member_text(a, "version"), client_is(&o),
 		       strcmp(member_text(a, "target"), "*") == 0 ? "every node" : member_text(a, "target"));
 	return reason_exit(r);
 }
@@ -336,7 +390,7 @@ int ctl_image_list(int argc, char **argv)
 	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0)
-		return usage("list [--json]");
+		return CTL_USAGE;
 	enum reason r = client_get(&o, CLIENT_PATH("image"), NULL, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);

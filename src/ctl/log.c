@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bootgatectl log: shows and replays event logs, offline on files. */
-#include "ctl/ctl.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "ctl/client.h"
+#include "ctl/ctl.h"
 #include "format/eventlog.h"
-
-#define INVALID_ARGUMENTS(usage) \
-	(fprintf(stderr, "usage: bootgatectl log %s\n", usage), reason_exit(R_USAGE))
-
-static int fail(const char *path, enum reason r)
-{
-	if (r == R_FILE)
-		fprintf(stderr, "bootgatectl: %s: %m\n", path);
-	else
-		fprintf(stderr, "bootgatectl: %s: %s: %s %s\n", path, reason_name(r),
-			reason_sentence(r), reason_remedy(r));
-	return reason_exit(r);
-}
 
 static int fail_at(const char *path, enum reason r, struct eventlog_fault at)
 {
-	fprintf(stderr, "bootgatectl: %s: event %u at byte %zu: %s: %s\n", path, at.event,
-		at.offset, reason_name(r), reason_sentence(r));
-	return reason_exit(r);
+	char about[4200];
+
+	snprintf(about, sizeof(about), "%s: event %u at byte %zu", path, at.event, at.offset);
+	return ctl_refused(r, about);
 }
 
 static void print_hex(struct bytes b)
@@ -83,40 +71,33 @@ static void print_bank(const struct eventlog_replay *r, size_t i)
 
 int ctl_log_replay(int argc, char **argv)
 {
-	static const char usage[] = "replay [--bank NAME] FILE";
+	static const struct option_rule rules[] = { { "bank", false, false } };
 	_cleanup_(blob_free) struct blob log = BLOB(0);
 	struct eventlog in = { 0 };
 	struct eventlog_replay result;
-	const char *path = NULL;
+	struct options o;
 	uint16_t bank = 0;
-	enum reason r;
 
-	for (int i = 0; i < argc; i++) {
-		if (strcmp(argv[i], "--bank") == 0 && i + 1 < argc && bank == 0) {
-			bank = digest_find(argv[++i]);
-			if (bank == 0)
-				return INVALID_ARGUMENTS(usage);
-		} else if (!path && (argv[i][0] != '-' || strcmp(argv[i], "-") == 0)) {
-			path = argv[i];
-		} else {
-			return INVALID_ARGUMENTS(usage);
-		}
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
+	if (option(&o, "bank") && (bank = digest_find(option(&o, "bank"))) == 0) {
+		fprintf(stderr, "bootgatectl: there is no bank %s\n", option(&o, "bank"));
+		return CTL_USAGE;
 	}
-	if (!path)
-		return INVALID_ARGUMENTS(usage);
-	r = ctl_read_file(path, LIMIT_FIRMWARE_LOG, &log);
+	const char *path = o.argument[0];
+	enum reason r = ctl_read_file(path, LIMIT_FIRMWARE_LOG, &log);
 	if (r != R_OK)
-		return fail(path, r);
+		return ctl_refused(r, path);
 	r = replay(blob_bytes(&log), &in, &result);
 	if (r != R_OK)
 		return fail_at(path, r, in.fault);
 	if (bank && !pcr_values_bank(&result.values, bank))
-		return fail(path, R_LOG_BANK_MISSING);
+		return ctl_refused(R_LOG_BANK_MISSING, path);
 	print_notes(path, &result);
 	for (size_t i = 0; i < result.values.count; i++)
 		if (bank == 0 || result.values.bank[i].alg == bank)
 			print_bank(&result, i);
-	return reason_exit(R_OK);
+	return 0;
 }
 
 /* ---- show ------------------------------------------------------------------ */
@@ -245,27 +226,19 @@ static enum reason show(struct bytes bytes, bool json, struct eventlog *log)
 
 int ctl_log_show(int argc, char **argv)
 {
-	static const char usage[] = "show [--json] FILE";
+	static const struct option_rule rules[] = { { "json", true, false } };
 	_cleanup_(blob_free) struct blob log = BLOB(0);
 	struct eventlog in = { 0 };
 	struct eventlog_replay result;
-	const char *path = NULL;
-	bool json = false;
-	enum reason r;
+	struct options o;
 
-	for (int i = 0; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0)
-			json = true;
-		else if (!path && (argv[i][0] != '-' || strcmp(argv[i], "-") == 0))
-			path = argv[i];
-		else
-			return INVALID_ARGUMENTS(usage);
-	}
-	if (!path)
-		return INVALID_ARGUMENTS(usage);
-	r = ctl_read_file(path, LIMIT_FIRMWARE_LOG, &log);
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
+	const char *path = o.argument[0];
+	bool json = option_flag(&o, "json");
+	enum reason r = ctl_read_file(path, LIMIT_FIRMWARE_LOG, &log);
 	if (r != R_OK)
-		return fail(path, r);
+		return ctl_refused(r, path);
 	if (json) {
 		r = replay(blob_bytes(&log), &in, &result);
 		if (r != R_OK)
@@ -275,5 +248,5 @@ int ctl_log_show(int argc, char **argv)
 	r = show(blob_bytes(&log), json, &in);
 	if (json && r == R_OK)
 		print_json_registers(&result);
-	return r == R_OK ? reason_exit(R_OK) : fail_at(path, r, in.fault);
+	return r == R_OK ? 0 : fail_at(path, r, in.fault);
 }

@@ -13,56 +13,114 @@
 static const struct {
 	const char *noun, *verb;
 	int (*run)(int argc, char **argv);
+	const char *arguments;
 	const char *help;
 } commands[] = {
-	{ "node", "list", ctl_node_list, "nodes and their states" },
-	{ "node", "show", ctl_node_show, "one node, its keys and last boots" },
-	{ "node", "approve", ctl_node_approve, "let a waiting node in" },
-	{ "node", "revoke", ctl_node_revoke, "refuse a node from now on" },
-	{ "node", "evidence", ctl_node_evidence, "save logs and quote of a boot as files" },
-	{ "group", "list", ctl_group_list, "groups of nodes" },
-	{ "group", "add", ctl_group_add, "make a group" },
-	{ "group", "assign", ctl_group_assign, "put a node into a group" },
-	{ "group", "remove", ctl_group_remove, "forget a group that nothing is in" },
-	{ "explain", NULL, ctl_explain, "why a node got its verdict, event by event" },
-	{ "ref", "list", ctl_ref_list, "reference variants" },
-	{ "ref", "show", ctl_ref_show, "one variant with its events" },
-	{ "ref", "learn", ctl_ref_learn, "stage variants from a node's last boot" },
-	{ "ref", "activate", ctl_ref_activate, "allow a staged variant" },
-	{ "ref", "revoke", ctl_ref_revoke, "allow a variant no more" },
-	{ "image", "sign", ctl_image_sign, "describe and sign a host image (offline)" },
-	{ "image", "verify", ctl_image_verify, "check a manifest and its files (offline)" },
-	{ "image", "add", ctl_image_add, "give a signed manifest to the server" },
-	{ "image", "select", ctl_image_select, "choose what nodes boot" },
-	{ "image", "list", ctl_image_list, "manifests at the server" },
-	{ "site", "check", ctl_site_check, "what is wrong with a site folder (offline)" },
-	{ "log", "show", ctl_log_show, "an event log, one event a line (offline)" },
-	{ "log", "replay", ctl_log_replay, "register values that a log leads to (offline)" },
-	{ "quote", "verify", ctl_quote_verify, "check a TPM quote (offline)" },
-	{ "cvm", "verify", ctl_cvm_verify, "check evidence of a CVM, GPU or switch (offline)" },
-	{ "verdict", "show", ctl_verdict_show, "what a verdict says" },
-	{ "manifest", "show", ctl_manifest_show, "what a manifest says (offline)" },
-	{ "policy", "show", ctl_policy_show, "the policy in force" },
-	{ "policy", "set", ctl_policy_set, "put another policy in force" },
-	{ "ek", "load", ctl_ek_load, "endorsement keys from delivery papers" },
-	{ "ek", "show", ctl_ek_show, "why an EK certificate is trusted or not (offline)" },
-	{ "ek", "ca-list", ctl_ek_ca_list, "what a folder of vendor CAs holds (offline)" },
-	{ "ek", "ca-check", ctl_ek_ca_check, "what is wrong with that folder (offline)" },
-	{ "ek", "ca-add", ctl_ek_ca_add, "put a CA into it, with where it is from (offline)" },
-	{ "audit", "list", ctl_audit_list, "who did what" },
-	{ "audit", "verify", ctl_audit_verify, "does the audit's hash chain hold" },
-	{ "server", "status", ctl_server_status, "counters of the server" },
-	{ "server", "failures", ctl_server_failures, "what gates reported, unproven" },
+	{ "node", "list", ctl_node_list, "[--state STATE] [--group GROUP] [--json]",
+	  "nodes and their states: pending, enrolled, held, revoked, retired" },
+	{ "node", "show", ctl_node_show, "NODE [--json]", "one node, its keys and last boots" },
+	{ "node", "approve", ctl_node_approve, "NODE [--label TEXT] [--group GROUP] [--reason TEXT] [--dry-run]",
+	  "let a waiting node in" },
+	{ "node", "revoke", ctl_node_revoke, "NODE [--reason TEXT] [--dry-run]", "refuse a node from now on" },
+	{ "node", "evidence", ctl_node_evidence, "NODE FOLDER [--boot N]",
+	  "save logs and quote of a boot as files" },
+	{ "group", "list", ctl_group_list, "[--json]", "groups of nodes" },
+	{ "group", "add", ctl_group_add, "GROUP [--reason TEXT] [--dry-run]", "make a group" },
+	{ "group", "assign", ctl_group_assign, "NODE (GROUP | --none) [--reason TEXT] [--dry-run]",
+	  "put a node into a group" },
+	{ "group", "remove", ctl_group_remove, "GROUP [--reason TEXT] [--dry-run]",
+	  "forget a group that nothing is in" },
+	{ "explain", NULL, ctl_explain, "NODE [--boot N] [--json]", "why a node got its verdict, event by event" },
+	{ "ref", "list", ctl_ref_list, "[--component NAME] [--state STATE] [--json]",
+	  "reference variants: staged, active, retiring, revoked" },
+	{ "ref", "show", ctl_ref_show, "ID [--json]", "one variant with its events" },
+	{ "ref", "learn", ctl_ref_learn, "NODE [--name TEXT] [--reason TEXT] [--dry-run] [--json]",
+	  "stage variants from a node's last boot" },
+	{ "ref", "activate", ctl_ref_activate, "(ID... | --all-staged) --reason TEXT [--dry-run]",
+	  "allow a staged variant" },
+	{ "ref", "revoke", ctl_ref_revoke, "(ID... | --all-staged) [--reason TEXT] [--dry-run]",
+	  "allow a variant no more" },
+	{ "image", "sign", ctl_image_sign,
+	  "--key FILE [--key FILE]... --line NAME --version TEXT --kernel FILE\n"
+	  "         --initrd FILE --cmdline TEXT [--purpose host|maintenance|cvm] [--security-version N]\n"
+	  "         [--memory BYTES] [--parameter NAME:hex|address|host|number:BOUND]...\n"
+	  "         [--mirror FOLDER] MANIFEST",
+	  "describe and sign a host image (offline)" },
+	{ "image", "verify", ctl_image_verify,
+	  "MANIFEST --keys FOLDER [--threshold N] [--kernel FILE] [--initrd FILE]",
+	  "check a manifest and its files (offline)" },
+	{ "image", "add", ctl_image_add, "MANIFEST [--reason TEXT] [--dry-run]", "give a signed manifest to the server" },
+	{ "image", "select", ctl_image_select, "IMAGE [--node NODE | --group GROUP] [--reason TEXT] [--dry-run]",
+	  "choose what nodes boot" },
+	{ "image", "list", ctl_image_list, "[--json]", "manifests at the server" },
+	{ "site", "check", ctl_site_check, "DIR", "what is wrong with a site folder (offline)" },
+	{ "log", "show", ctl_log_show, "[--json] FILE", "an event log, one event a line (offline)" },
+	{ "log", "replay", ctl_log_replay, "[--bank NAME] FILE", "register values that a log leads to (offline)" },
+	{ "quote", "verify", ctl_quote_verify,
+	  "--ak FILE --quote FILE --signature FILE [--nonce HEX] [--pcrs FILE]\n"
+	  "         [--log FILE]... [--json]",
+	  "check a TPM quote (offline)" },
+	{ "cvm", "verify", ctl_cvm_verify,
+	  "--type snp|tdx|gpu --evidence FILE [--certs DIR]... [--nonce HEX]\n"
+	  "         [--minimum-tcb HEX] [--at TIME] [--strict] [--json]",
+	  "check evidence of a CVM, GPU or switch (offline)" },
+	{ "verdict", "show", ctl_verdict_show, "(FILE | --node NODE) [--keys FOLDER] [--json]",
+	  "what a verdict says" },
+	{ "manifest", "show", ctl_manifest_show, "FILE [--keys FOLDER] [--json]", "what a manifest says (offline)" },
+	{ "policy", "show", ctl_policy_show, "[--group GROUP] [--json]", "the policy in force" },
+	{ "policy", "set", ctl_policy_set, "FILE [--group GROUP] [--reason TEXT] [--dry-run]", "put another policy in force" },
+	{ "ek", "load", ctl_ek_load, "FILE [--reason TEXT] [--dry-run] [--json]", "endorsement keys from delivery papers" },
+	{ "ek", "show", ctl_ek_show, "FILE [--ca DIR] [--chain FILE] [--json]",
+	  "why an EK certificate is trusted or not (offline)" },
+	{ "ek", "ca-list", ctl_ek_ca_list, "DIR [--json]", "what a folder of vendor CAs holds (offline)" },
+	{ "ek", "ca-check", ctl_ek_ca_check, "DIR [--json]", "what is wrong with that folder (offline)" },
+	{ "ek", "ca-add", ctl_ek_ca_add, "FILE DIR --from TEXT [--dry-run]",
+	  "put a CA into it, with where it is from (offline)" },
+	{ "audit", "list", ctl_audit_list, "[--json]", "who did what" },
+	{ "audit", "verify", ctl_audit_verify, "[--json]", "does the audit's hash chain hold" },
+	{ "server", "status", ctl_server_status, "[--json]", "counters of the server" },
+	{ "server", "failures", ctl_server_failures, "[--json]", "what gates reported, unproven" },
 };
 
-static void help(FILE *to, const char *noun)
+static const char *verb_of(size_t i)
+{
+	return commands[i].verb ? commands[i].verb : "NODE";
+}
+
+static int help(FILE *to, const char *noun)
 {
 	fprintf(to, "usage: bootgatectl NOUN VERB [ARGUMENTS]   (--socket PATH or BOOTGATE_SOCKET: the server)\n");
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (!noun || strcmp(noun, commands[i].noun) == 0)
-			fprintf(to, "  %-8s %-9s %s\n", commands[i].noun, commands[i].verb ? commands[i].verb : "NODE",
-				commands[i].help);
-	fprintf(to, "exit status: 0 yes or done, 1 could not, 2 wrong usage, 3 judged and refused, 75 try later\n");
+			fprintf(to, "  %-8s %-9s %s\n", commands[i].noun, verb_of(i), commands[i].help);
+	fprintf(to, "--help behind a verb tells its arguments\n"
+		    "exit status: 0 yes or done, 1 could not, 2 wrong usage, 3 judged and refused, 75 try later\n");
+	return to == stdout ? 0 : CTL_USAGE;
+}
+
+static void help_verb(FILE *to, size_t i)
+{
+	fprintf(to, "usage: bootgatectl %s %s%s%s\n  %s\n", commands[i].noun, commands[i].verb ? commands[i].verb : "",
+		commands[i].verb ? " " : "", commands[i].arguments, commands[i].help);
+}
+
+static bool asks_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static int run(size_t i, int argc, char **argv)
+{
+	for (int k = 0; k < argc && strcmp(argv[k], "--") != 0; k++) {
+		if (!asks_help(argv[k]))
+			continue;
+		help_verb(stdout, i);
+		return 0;
+	}
+	int code = commands[i].run(argc, argv);
+	if (code == CTL_USAGE)
+		help_verb(stderr, i);
+	return code;
 }
 
 int main(int argc, char **argv)
@@ -73,10 +131,8 @@ int main(int argc, char **argv)
 	log_set_name("bootgatectl");
 	if (fd_standard() != R_OK || crypto_init() != R_OK)
 		return 1;
-	if (strcmp(noun, "--help") == 0 || strcmp(noun, "help") == 0) {
-		help(stdout, NULL);
-		return 0;
-	}
+	if (asks_help(noun) || strcmp(noun, "help") == 0)
+		return help(stdout, NULL);
 	if (strcmp(noun, "--version") == 0) {
 		printf("bootgatectl %s\n", BOOTGATE_VERSION);
 		return 0;
@@ -86,10 +142,13 @@ int main(int argc, char **argv)
 			continue;
 		known = true;
 		if (!commands[i].verb)
-			return commands[i].run(argc - 2, argv + 2);
+			return run(i, argc - 2, argv + 2);
 		if (strcmp(verb, commands[i].verb) == 0)
-			return commands[i].run(argc - 3, argv + 3);
+			return run(i, argc - 3, argv + 3);
 	}
-	help(stderr, known ? noun : NULL);
-	return 2;
+	if (known && asks_help(verb))
+		return help(stdout, noun);
+	if (known ? verb[0] : noun[0])
+		fprintf(stderr, "bootgatectl: there is no command %s%s%s\n", noun, verb[0] ? " " : "", verb);
+	return help(stderr, known ? noun : NULL);
 }

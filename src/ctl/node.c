@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/base64.h"
 #include "base/cleanup.h"
-#include "base/fd.h"
 #include "ctl/client.h"
 #include "ctl/ctl.h"
 #include "format/evidence.h"
-
-static int usage(const char *text)
-{
-	fprintf(stderr, "usage: bootgatectl node %s\n", text);
-	return 2;
-}
 
 static const char *state_of(const json_t *n)
 {
@@ -34,7 +29,7 @@ int ctl_node_list(int argc, char **argv)
 {
 	static const struct option_rule rules[] = { READ_OPTIONS, { "state", false, false }, { "group", false, false } };
 	static const char *const filters[] = { "state", "group" };
-	static const char words[] = "list [--state pending|enrolled|held|revoked|retired] [--group GROUP] [--json]";
+	static const char *const states[] = { "pending", "enrolled", "held", "revoked", "retired" };
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
 	char query[256] = "";
@@ -42,11 +37,13 @@ int ctl_node_list(int argc, char **argv)
 	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0)
-		return usage(words);
+		return CTL_USAGE;
+	if (!option_one_of(&o, "state", states, ARRAY_LEN(states)))
+		return CTL_USAGE;
 	for (i = 0; i < ARRAY_LEN(filters); i++)
 		if (option(&o, filters[i]) &&
 		    !client_query(query, sizeof(query), filters[i], option(&o, filters[i])))
-			return usage(words);
+			return CTL_USAGE;
 	enum reason r = client_get(&o, CLIENT_PATH("node"), query[0] ? query : NULL, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
@@ -93,7 +90,7 @@ int ctl_node_show(int argc, char **argv)
 	struct options o;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("show NODE [--json]");
+		return CTL_USAGE;
 	enum reason r = client_get(&o, CLIENT_PATH("node", o.argument[0]), NULL, &a);
 	if (r == R_OK && !client_json(&o, a))
 		show(a);
@@ -106,8 +103,7 @@ static int change(const struct options *o, const char *verb, json_t *body)
 	enum reason r = client_post(o, CLIENT_PATH("node", o->argument[0], verb), body, &a);
 
 	if (r == R_OK && !client_json(o, a))
-		printf("%s%.12s is %s\n", option_flag(o, "dry-run") ? "(dry run) " : "", member_text(a, "id"),
-		       member_text(a, "state"));
+		printf("%.12s %s %s\n", member_text(a, "id"), client_is(o), member_text(a, "state"));
 	return reason_exit(r);
 }
 
@@ -118,7 +114,7 @@ int ctl_node_approve(int argc, char **argv)
 	struct options o;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("approve NODE [--label TEXT] [--group GROUP] [--reason TEXT] [--dry-run]");
+		return CTL_USAGE;
 	json_t *body = json_object();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (option(&o, texts[i]))
@@ -132,7 +128,7 @@ int ctl_node_revoke(int argc, char **argv)
 	struct options o;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("revoke NODE [--reason TEXT] [--dry-run]");
+		return CTL_USAGE;
 	return change(&o, "revoke", NULL);
 }
 
@@ -140,9 +136,8 @@ static enum reason put(const char *dir, const char *name, struct bytes content)
 {
 	char path[1024];
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
-		return R_FILE;
-	return fd_write_file(path, content, 0644);
+	TRY(ctl_path(dir, name, path, sizeof(path)));
+	return ctl_write_file(path, content);
 }
 
 /* The evidence of a boot as files: for `log show`, `quote verify`, reports of faults. */
@@ -157,6 +152,8 @@ static enum reason save(const char *dir, const json_t *a)
 	TRY(base64_decode(bytes_str(member_text(a, "evidence")), &body));
 	TRY(evidence_read(blob_bytes(&body), &e));
 	TRY(claims_read(e.claims, c));
+	if (mkdir(dir, 0755) != 0 && errno != EEXIST)
+		return ctl_file_error(dir);
 	TRY(put(dir, "evidence.cbor", blob_bytes(&body)));
 	TRY(put(dir, "quote.msg", e.quote));
 	TRY(put(dir, "quote.sig", e.signature));
@@ -174,7 +171,7 @@ int ctl_node_evidence(int argc, char **argv)
 	char query[64];
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 2)
-		return usage("evidence NODE FOLDER [--boot N]");
+		return CTL_USAGE;
 	snprintf(query, sizeof(query), "boot=%.10s", option(&o, "boot") ? option(&o, "boot") : "0");
 	enum reason r = client_get(&o, CLIENT_PATH("evidence", o.argument[0]), query, &a);
 	if (r != R_OK)

@@ -78,3 +78,19 @@ bool option_flag(const struct options *o, const char *name)
 {
 	return option(o, name) != NULL;
 }
+
+bool option_one_of(const struct options *o, const char *name, const char *const *words, size_t count)
+{
+	const char *value = option(o, name);
+
+	for (size_t i = 0; value && i < count; i++)
+		if (strcmp(value, words[i]) == 0)
+			return true;
+	if (!value)
+		return true;
+	fprintf(stderr, "bootgatectl: --%s %s: there is", name, value);
+	for (size_t i = 0; i < count; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+	fprintf(stderr, "\n");
+	return false;
+}

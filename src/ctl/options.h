@@ -32,6 +32,8 @@ bool options_read(int argc, char **argv, const struct option_rule *rules, size_t
 /* The value, NULL where it was not given. */
 const char *option(const struct options *o, const char *name);
 bool option_flag(const struct options *o, const char *name);
+/* Whether the option is one of `words`, or not there; false after it said which there are. */
+bool option_one_of(const struct options *o, const char *name, const char *const *words, size_t count);
 /* All values of a repeated option. */
 size_t option_all(const struct options *o, const char *name, const char *const **ret);
 

@@ -7,12 +7,6 @@
 
 #define POLICY_FILE_MAX (1u << 20)
 
-static int usage(const char *text)
-{
-	fprintf(stderr, "usage: bootgatectl policy %s\n", text);
-	return 2;
-}
-
 int ctl_policy_show(int argc, char **argv)
 {
 	static const struct option_rule rules[] = { READ_OPTIONS, { "group", false, false } };
@@ -22,7 +16,7 @@ int ctl_policy_show(int argc, char **argv)
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0 ||
 	    (option(&o, "group") && !client_query(query, sizeof(query), "group", option(&o, "group"))))
-		return usage("show [--group GROUP] [--json]");
+		return CTL_USAGE;
 	enum reason r = client_get(&o, CLIENT_PATH("policy"), query[0] ? query : NULL, &a);
 	/* What is shown is what `policy set` takes. */
 	if (r == R_OK && !client_json(&o, a)) {
@@ -41,7 +35,7 @@ int ctl_policy_set(int argc, char **argv)
 	json_error_t e;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("set FILE [--group GROUP] [--reason TEXT] [--dry-run]");
+		return CTL_USAGE;
 	enum reason r = ctl_read_file(o.argument[0], POLICY_FILE_MAX, &text);
 	if (r != R_OK)
 		return ctl_refused(r, o.argument[0]);
@@ -56,8 +50,8 @@ int ctl_policy_set(int argc, char **argv)
 		json_object_set_new(body, "group", json_string(option(&o, "group")));
 	r = client_post(&o, CLIENT_PATH("policy"), body, &a);
 	if (r == R_OK && !client_json(&o, a))
-		printf("%spolicy %s version %lld is in force for %s\n", option_flag(&o, "dry-run") ? "(dry run) " : "",
-		       member_text(a, "id"), member_number(a, "version"),
+		printf("policy %s version %lld %s in force for %s\n", member_text(a, "id"), member_number(a, "version"),
+		       client_is(&o),
 		       member_text(a, "group")[0] ? member_text(a, "group") : "every node whose group has no other");
 	return reason_exit(r);
 }

@@ -11,6 +11,7 @@
 #include "appraise/quote.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "ctl/client.h"
 #include "ctl/ctl.h"
 #include "ctl/quote_files.h"
 #include "format/eventlog.h"
@@ -19,13 +20,9 @@
 #define LOGS_MAX 2u			/* firmware and gate */
 #define PCRS_FILE_MAX (64u << 10)
 
-static const char usage[] =
-	"usage: bootgatectl quote verify --ak FILE --quote FILE --signature FILE\n"
-	"                               [--nonce HEX] [--pcrs FILE] [--log FILE]... [--json]\n";
-
 struct arguments {
 	const char *ak, *quote, *signature, *nonce, *pcrs;
-	const char *log[LOGS_MAX];
+	const char *const *log;
 	size_t log_count;
 	bool json;
 };
@@ -40,34 +37,24 @@ struct verification {
 	char detail[200];
 };
 
-/* Options in any order, each with the file or word behind it. */
-static bool read_arguments(int argc, char **argv, struct arguments *a)
+static bool read_arguments(int argc, char **argv, struct options *o, struct arguments *a)
 {
-	const struct {
-		const char *name;
-		const char **value;
-	} options[] = {
-		{ "--ak", &a->ak },	{ "--quote", &a->quote }, { "--signature", &a->signature },
-		{ "--nonce", &a->nonce }, { "--pcrs", &a->pcrs },
+	static const struct option_rule rules[] = {
+		{ "ak", false, false },	   { "quote", false, false }, { "signature", false, false },
+		{ "nonce", false, false }, { "pcrs", false, false },  { "log", false, true },
+		{ "json", true, false },
 	};
 
-	for (int i = 0; i < argc; i++) {
-		const char **value = NULL;
-
-		if (strcmp(argv[i], "--json") == 0) {
-			a->json = true;
-			continue;
-		}
-		for (size_t k = 0; k < ARRAY_LEN(options); k++)
-			if (strcmp(argv[i], options[k].name) == 0 && !*options[k].value)
-				value = options[k].value;
-		if (strcmp(argv[i], "--log") == 0 && a->log_count < LOGS_MAX)
-			value = &a->log[a->log_count++];
-		if (!value || i + 1 == argc)
-			return false;
-		*value = argv[++i];
-	}
-	return a->ak && a->quote && a->signature;
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), o) || o->arguments != 0)
+		return false;
+	a->ak = option(o, "ak");
+	a->quote = option(o, "quote");
+	a->signature = option(o, "signature");
+	a->nonce = option(o, "nonce");
+	a->pcrs = option(o, "pcrs");
+	a->log_count = option_all(o, "log", &a->log);
+	a->json = option_flag(o, "json");
+	return a->ak && a->quote && a->signature && a->log_count <= LOGS_MAX;
 }
 
 /* ---- the checks, in the order of quote_statement_check -------------------- */
@@ -328,37 +315,27 @@ static void print_json(enum reason r, const struct verification *v)
 	json_decref(o);
 }
 
-static void print_refusal(enum reason r, const struct verification *v)
-{
-	fprintf(stderr, "bootgatectl: %s: %s%s%s %s\n", reason_name(r), v->detail,
-		v->detail[0] ? ": " : "", reason_sentence(r), reason_remedy(r));
-}
-
 /* ---- files -------------------------------------------------------------------- */
 
-static bool load(const char *path, size_t max, struct blob *ret, enum reason *r)
+static enum reason load(const char *path, size_t max, struct blob *ret, struct verification *v)
 {
-	*r = ctl_read_file(path, max, ret);
-	if (*r == R_FILE)
-		fprintf(stderr, "bootgatectl: %s: %m\n", path);
-	else if (*r != R_OK)
-		fprintf(stderr, "bootgatectl: %s: %s: %s\n", path, reason_name(*r),
-			reason_sentence(*r));
-	return *r == R_OK;
+	enum reason r = ctl_read_file(path, max, ret);
+
+	if (r != R_OK)
+		snprintf(v->detail, sizeof v->detail, "%.*s", (int)sizeof v->detail - 1, path);
+	return r;
 }
 
-static bool load_all(const struct arguments *args, struct verification *v, enum reason *r)
+static enum reason load_all(const struct arguments *args, struct verification *v)
 {
-	if (!load(args->ak, PCRS_FILE_MAX, &v->ak, r) ||
-	    !load(args->quote, LIMIT_TPM_ATTEST, &v->attest, r) ||
-	    !load(args->signature, LIMIT_TPM_SIGNATURE, &v->signature, r))
-		return false;
-	if (args->pcrs && !load(args->pcrs, PCRS_FILE_MAX, &v->pcrs, r))
-		return false;
+	TRY(load(args->ak, PCRS_FILE_MAX, &v->ak, v));
+	TRY(load(args->quote, LIMIT_TPM_ATTEST, &v->attest, v));
+	TRY(load(args->signature, LIMIT_TPM_SIGNATURE, &v->signature, v));
+	if (args->pcrs)
+		TRY(load(args->pcrs, PCRS_FILE_MAX, &v->pcrs, v));
 	for (size_t i = 0; i < args->log_count; i++)
-		if (!load(args->log[i], LIMIT_FIRMWARE_LOG, &v->log[i], r))
-			return false;
-	return true;
+		TRY(load(args->log[i], LIMIT_FIRMWARE_LOG, &v->log[i], v));
+	return R_OK;
 }
 
 static void verification_free(struct verification *v)
@@ -375,20 +352,19 @@ int ctl_quote_verify(int argc, char **argv)
 {
 	_cleanup_(verification_free) struct verification v = { 0 };
 	struct arguments args = { 0 };
-	enum reason r;
+	struct options o;
 
-	if (!read_arguments(argc, argv, &args)) {
-		fprintf(stderr, "%s", usage);
-		return reason_exit(R_USAGE);
-	}
-	if (!load_all(&args, &v, &r))
-		return reason_exit(r);
-	r = verify(&args, &v);
-	if (args.json)
+	if (!read_arguments(argc, argv, &o, &args))
+		return CTL_USAGE;
+	enum reason r = load_all(&args, &v);
+	bool read = r == R_OK;
+	if (read)
+		r = verify(&args, &v);
+	if (args.json && read)
 		print_json(r, &v);
 	else if (r == R_OK)
 		r = print_text(&v);
-	if (r != R_OK && !args.json)
-		print_refusal(r, &v);
+	if (r != R_OK && !(args.json && read))
+		return ctl_refused(r, v.detail[0] ? v.detail : NULL);
 	return reason_exit(r);
 }

@@ -7,12 +7,6 @@
 #include "ctl/client.h"
 #include "ctl/ctl.h"
 
-static int usage(const char *text)
-{
-	fprintf(stderr, "usage: bootgatectl ref %s\n", text);
-	return 2;
-}
-
 static void row(const json_t *v)
 {
 	printf("%6lld  %-20s  %-9s  %6lld  %-20s  %s\n", member_number(v, "id"), member_text(v, "component"),
@@ -33,13 +27,16 @@ int ctl_ref_list(int argc, char **argv)
 {
 	static const struct option_rule rules[] = { READ_OPTIONS, { "component", false, false },
 						    { "state", false, false } };
+	static const char *const states[] = { "staged", "active", "retiring", "revoked" };
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
 	json_t *v;
 	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 0)
-		return usage("list [--component NAME] [--state staged|active|retiring|revoked] [--json]");
+		return CTL_USAGE;
+	if (!option_one_of(&o, "state", states, ARRAY_LEN(states)))
+		return CTL_USAGE;
 	enum reason r = list(&o, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
@@ -64,7 +61,7 @@ int ctl_ref_show(int argc, char **argv)
 	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("show ID [--json]");
+		return CTL_USAGE;
 	enum reason r = client_get(&o, CLIENT_PATH("ref", o.argument[0]), NULL, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
@@ -88,7 +85,7 @@ int ctl_ref_learn(int argc, char **argv)
 	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
-		return usage("learn NODE [--name TEXT] [--reason TEXT] [--dry-run] [--json]");
+		return CTL_USAGE;
 	json_t *body = json_object();
 	if (option(&o, "name"))
 		json_object_set_new(body, "name", json_string(option(&o, "name")));
@@ -96,7 +93,7 @@ int ctl_ref_learn(int argc, char **argv)
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
 	json_array_foreach(json_object_get(a, "variants"), i, v)
-		printf("%6lld  %-20s  %-9s  %s\n", member_number(v, "id"), member_text(v, "component"),
+		printf("%6lld  %-20s  %s %-9s  %s\n", member_number(v, "id"), member_text(v, "component"), client_is(&o),
 		       member_text(v, "state"), member_true(v, "known") ? "known already" : "new");
 	return 0;
 }
@@ -107,16 +104,16 @@ static enum reason change_one(const struct options *o, const char *verb, const c
 	enum reason r = client_post(o, CLIENT_PATH("ref", verb, id), NULL, &a);
 
 	if (r == R_OK && !client_json(o, a))
-		printf("%svariant %lld of %s is %s\n", option_flag(o, "dry-run") ? "(dry run) " : "",
-		       member_number(a, "id"), member_text(a, "component"), member_text(a, "state"));
+		printf("variant %lld of %s %s %s\n", member_number(a, "id"), member_text(a, "component"), client_is(o),
+		       member_text(a, "state"));
 	return r;
 }
 
 static enum reason change_staged(const struct options *o, const char *verb)
 {
 	_cleanup_(client_free) json_t *a = NULL;
+	size_t i, count = 0;
 	json_t *v;
-	size_t i;
 
 	TRY(list(o, &a));
 	json_array_foreach(json_object_get(a, "variants"), i, v) {
@@ -126,11 +123,14 @@ static enum reason change_staged(const struct options *o, const char *verb)
 			continue;
 		snprintf(id, sizeof(id), "%lld", member_number(v, "id"));
 		TRY(change_one(o, verb, id));
+		count++;
 	}
+	if (count == 0 && !option_flag(o, "json"))
+		printf("nothing is staged\n");
 	return R_OK;
 }
 
-static int change(int argc, char **argv, const char *verb, const char *text)
+static int change(int argc, char **argv, const char *verb)
 {
 	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "all-staged", true, false } };
 	struct options o;
@@ -138,7 +138,7 @@ static int change(int argc, char **argv, const char *verb, const char *text)
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) ||
 	    (o.arguments == 0) != option_flag(&o, "all-staged"))
-		return usage(text);
+		return CTL_USAGE;
 	if (option_flag(&o, "all-staged"))
 		return reason_exit(change_staged(&o, verb));
 	for (size_t i = 0; i < o.arguments && r == R_OK; i++)
@@ -148,10 +148,10 @@ static int change(int argc, char **argv, const char *verb, const char *text)
 
 int ctl_ref_activate(int argc, char **argv)
 {
-	return change(argc, argv, "activate", "activate (ID... | --all-staged) --reason TEXT [--dry-run]");
+	return change(argc, argv, "activate");
 }
 
 int ctl_ref_revoke(int argc, char **argv)
 {
-	return change(argc, argv, "revoke", "revoke (ID... | --all-staged) [--reason TEXT] [--dry-run]");
+	return change(argc, argv, "revoke");
 }

@@ -7,11 +7,6 @@
 #include "ctl/client.h"
 #include "ctl/ctl.h"
 
-static int usage(const char *text)
-{
-	fprintf(stderr, "usage: bootgatectl %s\n", text);
-	return 2;
-}
 
 /* A reading command without arguments: the answer, or the exit code. */
 static enum reason read_all(int argc, char **argv, const char *const *path, struct options *o, json_t **ret)
@@ -32,7 +27,7 @@ int ctl_server_status(int argc, char **argv)
 	enum reason r = read_all(argc, argv, CLIENT_PATH("status"), &o, &a);
 
 	if (r == R_USAGE)
-		return usage("server status [--json]");
+		return CTL_USAGE;
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
 	json_object_foreach(a, key, v) {
@@ -55,7 +50,7 @@ int ctl_server_failures(int argc, char **argv)
 	enum reason r = read_all(argc, argv, CLIENT_PATH("failure"), &o, &a);
 
 	if (r == R_USAGE)
-		return usage("server failures [--json]");
+		return CTL_USAGE;
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
 	printf("unproven: anybody on the network can send these\n");
@@ -74,7 +69,7 @@ int ctl_audit_list(int argc, char **argv)
 	enum reason r = read_all(argc, argv, CLIENT_PATH("audit"), &o, &a);
 
 	if (r == R_USAGE)
-		return usage("audit list [--json]");
+		return CTL_USAGE;
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
 	json_array_foreach(json_object_get(a, "rows"), i, row)
@@ -92,7 +87,7 @@ int ctl_audit_verify(int argc, char **argv)
 	enum reason r = read_all(argc, argv, CLIENT_PATH("audit", "verify"), &o, &a);
 
 	if (r == R_USAGE)
-		return usage("audit verify [--json]");
+		return CTL_USAGE;
 	/* The server does it in slices, between its other work. */
 	while (r == R_OK) {
 		long long next = member_number(a, "next");

@@ -121,10 +121,8 @@ int ctl_verdict_show(int argc, char **argv)
 	size_t which;
 
 	if (!v || !options_read(argc, argv, rules, ARRAY_LEN(rules), &o) ||
-	    o.arguments != (option(&o, "node") ? 0u : 1u)) {
-		fprintf(stderr, "usage: bootgatectl verdict show (FILE | --node NODE) [--keys FOLDER] [--json]\n");
-		return 2;
-	}
+	    o.arguments != (option(&o, "node") ? 0u : 1u))
+		return CTL_USAGE;
 	enum reason r = verdict_bytes(&o, &cose);
 	if (r == R_OK && option(&o, "keys")) {
 		r = ctl_keys(option(&o, "keys"), &keys);
@@ -211,10 +209,8 @@ int ctl_manifest_show(int argc, char **argv)
 	struct options o;
 	size_t valid;
 
-	if (!m || !options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1) {
-		fprintf(stderr, "usage: bootgatectl manifest show FILE [--keys FOLDER] [--json]\n");
-		return 2;
-	}
+	if (!m || !options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
 	enum reason r = ctl_read_file(o.argument[0], LIMIT_MANIFEST, &cose);
 	if (r == R_OK && option(&o, "keys")) {
 		r = ctl_keys(option(&o, "keys"), &keys);

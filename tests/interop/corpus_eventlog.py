@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-REFUSAL = re.compile(r"event \d+ at byte \d+: ((?:log|format)\.[a-z-]+): ")
+REFUSAL = re.compile(r"event \d+ at byte \d+: ((?:log|format)\.[a-z-]+)$", re.M)
 
 # Where we differ from the values of the corpus, and why. Never for a value
 # that was read from a machine.

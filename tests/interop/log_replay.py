@@ -143,7 +143,7 @@ class Tool:
             text = done.stderr.decode()
             expect(done.returncode == 3, f"{verb}: exit {done.returncode}: {text}")
             expect(done.stdout == b"", f"{verb}: it printed something")
-            expect(f"event {event} at byte {offset}: {reason}: " in text,
+            expect(f"event {event} at byte {offset}: {reason}\n" in text,
                    f"{verb}: {reason}, event {event}, byte {offset} wanted: {text}")
 
 

@@ -82,7 +82,7 @@ class Case(unittest.TestCase):
         found = json.loads(found.stdout)
         self.assertEqual(text.returncode, 0 if found["reason"] == "ok" else 3)
         if found["reason"] != "ok":
-            self.assertIn(found["reason"] + ": ", text.stderr)
+            self.assertIn(found["reason"] + "\n", text.stderr)
             self.assertEqual(text.stdout, "")
         return found["reason"], found
 

@@ -191,8 +191,8 @@ class Keys(kit.PathCase):
         with open(os.path.join(self.control.site, "boot.conf"), "a", encoding="ascii") as f:
             f.write("contact.text = another desk\n")
         self.once_more("configuration of the gate")
-        self.image("2", kernel=b"second " * 9000)
-        self.assertEqual(self.once_more("host image").file("kernel"), b"second " * 9000)
+        self.image("2", kernel=kit.bzimage(b"second " * 9000))
+        self.assertEqual(self.once_more("host image").file("kernel"), kit.bzimage(b"second " * 9000))
 
         os.unlink(self.path("keys", "token.key"))
         with open(self.path("keys", "token.key"), "wb") as f:

@@ -102,13 +102,14 @@ class Lists(PapersCase):
 
     def test_no_list_at_all(self):
         for content, reason in (("", "format.truncated"), ("label\nn1\n", "format.missing-key"),
-                                ("ek_name,ek_name\n", "format.duplicate"), (HEAD, "format.truncated"),
-                                ("[]", "format.truncated"), ('[{"a":1', "format.text"),
+                                ("ek_name,ek_name\n", "format.duplicate"), (HEAD, "ek.no-lines"),
+                                ("[]", "ek.no-lines"), ('[{"a":1', "format.text"),
                                 (HEAD + "\0", "format.text")):
             path = os.path.join(self.folder, "none")
             with open(path, "w", encoding="ascii") as f:
                 f.write(content)
-            self.assertIn(reason, self.control.ctl("ek", "load", path, code=3), content)
+            code = 1 if reason == "ek.no-lines" else 3
+            self.assertIn(reason, self.control.ctl("ek", "load", path, code=code), content)
 
     def test_list_binds_label_and_group(self):
         group = self.group("racks")

@@ -176,7 +176,7 @@ class Refused(kit.PathCase):
                             os.path.join(self.folder, "other-key")], check=True,
                            stdout=kit.subprocess.DEVNULL)
         self.control.release = os.path.join(self.folder, "other-key")
-        self.image("2", kernel=b"evil")
+        self.image("2", kernel=kit.bzimage(b"evil"))
         self.control.release = good
         self.refused_by_gate(self.node.boot(), "manifest.threshold")
 
