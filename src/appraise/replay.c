@@ -213,7 +213,7 @@ void semantics_banks(struct logs *l, struct explanation *e)
 
 	for (size_t i = 0; i < l->active_count; i++) {
 		struct active_bank *b = &l->active[i];
-		struct finding one = finding_make(R_QUOTE_NO_USABLE_BANK, SEVERITY_INFO, "");
+		struct finding one = finding_make(R_OK, SEVERITY_INFO, "");
 
 		b->usable = digest_len(b->alg) >= SHA256_LEN && b->column != NO_COLUMN &&
 			    is_measured(l, b);

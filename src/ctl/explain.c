@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a node got its verdict: event by event, with the remedy. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "ctl/client.h"
@@ -10,6 +11,12 @@ static void finding(const json_t *f)
 {
 	const json_t *e = json_object_get(f, "event");
 
+	/* Nothing is wrong and nothing is to be done: only what was seen. */
+	if (strcmp(member_text(f, "severity"), "info") == 0) {
+		printf("\nnote: %s%s%s\n", member_text(f, "component"), member_text(f, "component")[0] ? ": " : "",
+		       member_text(f, "observed"));
+		return;
+	}
 	printf("\n%s: %s\n  %s\n", member_text(f, "severity"), member_text(f, "reason"), member_text(f, "sentence"));
 	if (member_text(f, "component")[0])
 		printf("  component  %s\n", member_text(f, "component"));

@@ -53,6 +53,15 @@ int ctl_node_list(int argc, char **argv)
 	return 0;
 }
 
+/* A boot that was admitted ends with a receipt, or the image was never started. */
+static const char *receipt_of(const json_t *boot)
+{
+	if (member_true(boot, "receipt"))
+		return "receipt";
+	return strcmp(member_text(boot, "directive"), "admit") == 0 &&
+		       strcmp(member_text(boot, "stage"), "gate") == 0 ? "no receipt" : "";
+}
+
 static void show(const json_t *a)
 {
 	static const char *const names[] = { "id",	"label", "group", "state",    "basis",	       "address",    "ak_name",
@@ -79,8 +88,7 @@ static void show(const json_t *a)
 		       member_text(e, "certificate_sha256")[0] ? member_text(e, "certificate_sha256") : "none");
 	json_array_foreach(json_object_get(a, "boots"), i, e)
 		printf("%-16s %s  %-6s %-8s %-24s %s\n", i ? "" : "boots", member_text(e, "time"),
-		       member_text(e, "stage"), member_text(e, "directive"), member_text(e, "reason"),
-		       member_true(e, "receipt") ? "receipt" : "");
+		       member_text(e, "stage"), member_text(e, "directive"), member_text(e, "reason"), receipt_of(e));
 }
 
 int ctl_node_show(int argc, char **argv)

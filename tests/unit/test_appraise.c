@@ -216,6 +216,9 @@ static void test_banks(void **state)
 	k->log_bank[0] = ALG_SHA256;
 	judge();
 	assert_admitted(a);
+	assert_true(a->explanation.count > 0);
+	for (size_t i = 0; i < a->explanation.count; i++)
+		assert_int_equal(a->explanation.finding[i].reason, R_OK);
 
 	/* also when the TPM was started from another locality: register 0 is not zero then */
 	k->locality = 3;
