@@ -208,7 +208,7 @@ class Snp(Case):
     def test_what_cannot_be_read(self):
         """It is named, not the folder that it is in. Nobody can read at 0 there, root included."""
         os.symlink("/proc/self/mem", self.path("certs/a/memory"))
-        self.expect(COULD_NOT, "certs/a/memory: Input/output error", self.evidence, *self.pin)
+        self.expect(COULD_NOT, "certs/a/memory: file: Input/output error", self.evidence, *self.pin)
 
     def test_minimum(self):
         self.expect(REFUSED, "snp.tcb-minimum", self.evidence, *self.pin,
