@@ -3,16 +3,7 @@
 #include "unit.h"
 
 #include "crypto/digest.h"
-#include "format/tpm.h"
-#include "tpm_vectors.h"
-
-static struct tpm_public read_public(const struct blob *b)
-{
-	struct tpm_public p;
-
-	assert_ok(tpm_public_read(blob_bytes(b), &p));
-	return p;
-}
+#include "tpm_kit.h"
 
 static void test_ak_template(void **state)
 {
