@@ -31,8 +31,7 @@ static enum reason in_use(struct store *s, const char *name)
 	_statement_ st = NULL;
 
 	TRY(db_get(s, "SELECT EXISTS (SELECT 1 FROM node WHERE grp = ?1)"
-		      " OR EXISTS (SELECT 1 FROM listed_ek WHERE grp = ?1)"
-		      " OR EXISTS (SELECT 1 FROM enrol_rule WHERE grp = ?1)", &st));
+		      " OR EXISTS (SELECT 1 FROM listed_ek WHERE grp = ?1)", &st));
 	db_text(st, 1, name);
 	TRY(db_row(s, st));
 	return sqlite3_column_int(st, 0) ? R_GROUP_USED : R_OK;

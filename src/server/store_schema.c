@@ -71,18 +71,14 @@ static const char KINDS[] =
 	" node BLOB PRIMARY KEY REFERENCES node(id), other BLOB, ak_name BLOB NOT NULL,"
 	" peer TEXT NOT NULL, time INT NOT NULL, count INT NOT NULL) WITHOUT ROWID;";
 
-/* Groups of nodes; where a line of a list stands; rules that let nodes in. */
+/* Groups of nodes; where a line of a list stands. */
 static const char GROUPS[] =
 	"ALTER TABLE node ADD COLUMN grp TEXT NOT NULL DEFAULT '';"
 	"CREATE INDEX node_grp ON node(grp) WHERE grp <> '';"
 	"ALTER TABLE listed_ek ADD COLUMN grp TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE listed_ek ADD COLUMN line INT NOT NULL DEFAULT 0;"
 	"ALTER TABLE policy ADD COLUMN grp TEXT NOT NULL DEFAULT '';"
-	"CREATE TABLE node_group (name TEXT PRIMARY KEY, created INT NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE enrol_rule ("
-	" id INTEGER PRIMARY KEY AUTOINCREMENT, ca BLOB NOT NULL, model TEXT NOT NULL,"
-	" grp TEXT NOT NULL, enrols INT NOT NULL, expires INT NOT NULL, most INT NOT NULL,"
-	" used INT NOT NULL, network TEXT NOT NULL, created INT NOT NULL, actor TEXT NOT NULL);";
+	"CREATE TABLE node_group (name TEXT PRIMARY KEY, created INT NOT NULL) WITHOUT ROWID;";
 
 /*
  * migration[n] leads from schema n to n + 1; a new database walks all of
