@@ -8,7 +8,7 @@ import os
 import unittest
 
 import softnode
-from softnode import ADMIT, HOLD, sha
+from softnode import ADMIT, HOLD, REFUSE, sha
 
 LIFETIME, BASIS = -70006, -70011
 HEAD = "ek_cert_sha256,ek_spki_sha256,ek_name,label,group\n"
@@ -186,6 +186,14 @@ class Groups(PapersCase):
         self.assertEqual((shown["id"], shown["from"]), ("short-lives", "group"))
         self.assertEqual(self.control.json("node", "show", other.label)["policy"]["from"], "default")
         self.assertIn("of group short", self.control.audit("policy.set")[-1]["detail"])
+
+        # What it is judged by, too: in turns again, at the same workers.
+        policy.update(facts=[{"fact": "cpu.model", "kind": "allowed", "values": ["none"]}])
+        with open(path, "w", encoding="ascii") as f:
+            json.dump(policy, f)
+        self.control.ctl("policy", "set", path, "--group", group)
+        for _ in range(3):
+            self.assertEqual((node.boot(), other.boot()), (REFUSE, ADMIT))
 
         # A group that is gone leaves nothing to one of the same name.
         self.control.ctl("group", "remove", group, code=1)
