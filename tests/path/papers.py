@@ -81,6 +81,9 @@ class Lists(PapersCase):
         self.assertEqual(results, [(2, "new", ""), *want])
         self.assertEqual(answer["bad"], len(want))
         self.assertFalse(answer["loaded"])
+        # Nor when all that the server sees is good.
+        _, answer = self.load(HEAD + f"{key('e')},,,n-e,\nxyz,,,,\n", code=3)
+        self.assertFalse(answer["loaded"])
         self.assertEqual(self.load(HEAD + f"{key('e')},,,n-e,\n", "--dry-run")[1]["new"], 1)
 
     def test_how_spreadsheets_write(self):
