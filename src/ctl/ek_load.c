@@ -10,33 +10,21 @@
 
 #define LIST_FILE_MAX (8u << 20)
 
-static int by_line(const void *a, const void *b)
-{
-	long long x = member_number(*(json_t *const *)a, "line"), y = member_number(*(json_t *const *)b, "line");
-
-	return (x > y) - (x < y);
-}
-
-/* The server's results and the lines that it did not see, in the order of the file. */
+/* The lines that the server did not see among its results: both are in the order of the file. */
 static enum reason results_merge(json_t *answer, const json_t *bad)
 {
-	const json_t *from[] = { json_object_get(answer, "results"), bad };
-	size_t n = 0, total = json_array_size(from[0]) + json_array_size(bad);
-	_cleanup_free_ json_t **all = calloc(total + 1, sizeof(*all));
-	json_t *merged = json_array();
+	json_t *results = json_object_get(answer, "results"), *line;
+	size_t i, at = 0;
 
-	if (!all || !merged)
-		return R_INTERNAL_MEMORY;
-	for (size_t f = 0; f < ARRAY_LEN(from); f++)
-		for (size_t i = 0; i < json_array_size(from[f]); i++)
-			all[n++] = json_array_get(from[f], i);
-	qsort(all, n, sizeof(*all), by_line);
-	for (size_t i = 0; i < n; i++)
-		json_array_append(merged, all[i]);
-	json_object_set_new(answer, "results", merged);
-	json_object_set_new(answer, "bad",
-			    json_integer(member_number(answer, "bad") + (json_int_t)json_array_size(bad)));
-	if (json_array_size(bad) > 0)
+	json_array_foreach(bad, i, line) {
+		while (at < json_array_size(results) &&
+		       member_number(json_array_get(results, at), "line") < member_number(line, "line"))
+			at++;
+		if (json_array_insert(results, at++, line) != 0)
+			return R_INTERNAL_MEMORY;
+	}
+	json_object_set_new(answer, "bad", json_integer(member_number(answer, "bad") + (json_int_t)i));
+	if (i > 0)
 		json_object_set_new(answer, "good", json_false());
 	return R_OK;
 }
