@@ -13,6 +13,7 @@ PATH_SERVER=bin takes the optimised server.
 """
 
 import concurrent.futures
+import contextlib
 import itertools
 import os
 import queue
@@ -54,12 +55,18 @@ class Hall(softnode.SoftCase):
         child = self.control.child
         self.spent += self.cpu()
         for pid in [child.pid, *kit.children(child.pid)]:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         child.wait()
         self.control.start()
 
     def cpu(self):
-        return sum(map(herd.cpu_of, [self.control.child.pid, *kit.children(self.control.child.pid)]))
+        """Workers come and go: one that has just ended is in its parent's sum."""
+        spent = 0
+        for pid in [self.control.child.pid, *kit.children(self.control.child.pid)]:
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                spent += herd.cpu_of(pid)
+        return spent
 
     def papers(self, boards):
         path = os.path.join(self.folder, "boards.csv")
