@@ -87,3 +87,21 @@ int ctl_ek_load(int argc, char **argv)
 		show(a, option_flag(&o, "dry-run"));
 	return member_true(a, "good") ? 0 : reason_exit(R_EK_LISTED);
 }
+
+int ctl_ek_remove(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "key", false, false } };
+	_cleanup_(client_free) json_t *a = NULL;
+	struct options o;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+		return CTL_USAGE;
+	json_t *body = json_object();
+	if (option(&o, "key"))
+		json_object_set_new(body, "key", json_string(option(&o, "key")));
+	enum reason r = client_post(&o, CLIENT_PATH("ek", "remove", o.argument[0]), body, &a);
+	if (r == R_OK && !client_json(&o, a))
+		printf("%s%lld removed; nodes that are in stay in\n", option_flag(&o, "dry-run") ? "(dry run) " : "",
+		       member_number(a, "removed"));
+	return reason_exit(r);
+}

@@ -16,20 +16,62 @@ static const char *state_of(const json_t *n)
 											     member_text(n, "state");
 }
 
+/* With whom it conflicts: another node, keys that are nobody's, or its name. */
+static void conflict_of(const json_t *n, char *ret, size_t size)
+{
+	const json_t *k = json_object_get(n, "conflict");
+
+	if (k && member_text(k, "node")[0])
+		snprintf(ret, size, "conflict with %.12s", member_text(k, "node"));
+	else if (k)
+		snprintf(ret, size, "conflict with keys from %s", member_text(k, "address"));
+	else if (member_text(n, "label_also")[0])
+		snprintf(ret, size, "label also of %.12s", member_text(n, "label_also"));
+	else
+		ret[0] = '\0';
+}
+
 static void row(const json_t *n)
 {
-	printf("%.12s  %-16s  %-12s  %-8s  %-9s  %-24s  %s\n", member_text(n, "id"),
+	char conflict[128];
+
+	conflict_of(n, conflict, sizeof(conflict));
+	printf("%.12s  %-16s  %-12s  %-8s  %-9s  %-24s  %-20s  %s\n", member_text(n, "id"),
 	       member_text(n, "label")[0] ? member_text(n, "label") : "-",
 	       member_text(n, "group")[0] ? member_text(n, "group") : "-", state_of(n),
 	       member_text(n, "last_directive")[0] ? member_text(n, "last_directive") : "-",
-	       member_text(n, "last_reason")[0] ? member_text(n, "last_reason") : "-", member_text(n, "seen"));
+	       member_text(n, "last_reason")[0] ? member_text(n, "last_reason") : "-", member_text(n, "seen"),
+	       conflict);
+}
+
+/* The server answers in pages, in the order of ids. */
+static enum reason all_nodes(const struct options *o, const char *filter, json_t **ret)
+{
+	_cleanup_(client_free) json_t *all = json_object(), *page = NULL;
+	json_t *nodes = json_array();
+	char query[400], next[80] = "";
+
+	if (json_object_set_new(all, "nodes", nodes) != 0)
+		return ctl_refused(R_INTERNAL_MEMORY, NULL), R_INTERNAL_MEMORY;
+	do {
+		client_free(&page);
+		snprintf(query, sizeof(query), "%s", filter);
+		if (next[0] && !client_query(query, sizeof(query), "after", next))
+			return ctl_refused(R_NET_ANSWER, NULL), R_NET_ANSWER;
+		TRY(client_get(o, CLIENT_PATH("node"), query[0] ? query : NULL, &page));
+		if (json_array_extend(nodes, json_object_get(page, "nodes")) != 0)
+			return ctl_refused(R_NET_ANSWER, NULL), R_NET_ANSWER;
+		snprintf(next, sizeof(next), "%.64s", member_text(page, "next"));
+	} while (next[0]);
+	*ret = take_ptr(all);
+	return R_OK;
 }
 
 int ctl_node_list(int argc, char **argv)
 {
 	static const struct option_rule rules[] = { READ_OPTIONS, { "state", false, false }, { "group", false, false } };
 	static const char *const filters[] = { "state", "group" };
-	static const char *const states[] = { "pending", "enrolled", "held", "revoked", "retired" };
+	static const char *const states[] = { "pending", "enrolled", "held", "conflict", "revoked", "retired" };
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
 	char query[256] = "";
@@ -44,7 +86,7 @@ int ctl_node_list(int argc, char **argv)
 		if (option(&o, filters[i]) &&
 		    !client_query(query, sizeof(query), filters[i], option(&o, filters[i])))
 			return CTL_USAGE;
-	enum reason r = client_get(&o, CLIENT_PATH("node"), query[0] ? query : NULL, &a);
+	enum reason r = all_nodes(&o, query, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
 	printf("%-12s  %-16s  %-12s  %-8s  %-9s  %-24s  %s\n", "ID", "LABEL", "GROUP", "STATE", "DIRECTIVE", "REASON", "SEEN");
@@ -66,6 +108,7 @@ static void show(const json_t *a)
 {
 	static const char *const names[] = { "id",	"label", "group", "state",    "basis",	       "address",    "ak_name",
 					     "created", "approved", "seen", "last_directive", "last_reason" };
+	char conflict[128];
 	json_t *e;
 	size_t i;
 
@@ -77,6 +120,13 @@ static void show(const json_t *a)
 	json_array_foreach(json_object_get(a, "images"), i, e)
 		printf("%-16s %s: %s:%s (%s)\n", i ? "" : "image", member_text(e, "purpose"), member_text(e, "line"),
 		       member_text(e, "version"), member_text(e, "from"));
+	conflict_of(a, conflict, sizeof(conflict));
+	if (conflict[0])
+		printf("%-16s %s %s\n", "conflict", conflict,
+		       member_text(json_object_get(a, "conflict"), "time"));
+	json_array_foreach(json_object_get(a, "rebound"), i, e)
+		printf("%-16s %s %s\n", member_text(e, "replaces")[0] ? "replaces" : "replaced_by",
+		       member_text(e, member_text(e, "replaces")[0] ? "replaces" : "replaced_by"), member_text(e, "time"));
 	printf("%-16s reset %lld, restart %lld, firmware %016llx\n", "tpm", member_number(a, "reset_count"),
 	       member_number(a, "restart_count"), (unsigned long long)member_number(a, "tpm_firmware"));
 	printf("%-16s", "banks");
@@ -138,6 +188,26 @@ int ctl_node_revoke(int argc, char **argv)
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
 		return CTL_USAGE;
 	return change(&o, "revoke", NULL);
+}
+
+int ctl_node_rename(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS };
+	struct options o;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 2)
+		return CTL_USAGE;
+	return change(&o, "rename", json_pack("{s:s}", "label", o.argument[1]));
+}
+
+int ctl_node_rebind(int argc, char **argv)
+{
+	static const struct option_rule rules[] = { CHANGE_OPTIONS };
+	struct options o;
+
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 2)
+		return CTL_USAGE;
+	return change(&o, "rebind", json_pack("{s:s}", "to", o.argument[1]));
 }
 
 static enum reason put(const char *dir, const char *name, struct bytes content)

@@ -114,3 +114,24 @@ enum reason op_ek_load(struct call *c)
 		out_number(&c->out, result_name[i], count[i]);
 	return R_OK;
 }
+
+/* Nodes that are in stay in: who should not is revoked. */
+enum reason op_ek_remove(struct call *c)
+{
+	uint8_t key[2 + DIGEST_MAX];
+	uint64_t removed;
+	char detail[128];
+	bool really;
+	size_t n = 0;
+
+	TRY(admin_change(c, &really));
+	if (c->m->arg[1][0])
+		TRY(hex_decode_upto(bytes_str(c->m->arg[1]), key, sizeof(key), &n));
+	TRY(store_listed_remove(c->l->store, c->m->arg[0], bytes_of(key, n), really, &removed));
+	if (really) {
+		snprintf(detail, sizeof(detail), "%.63s: %llu removed", c->m->arg[0], (unsigned long long)removed);
+		TRY(admin_note(c, bytes_of(key, n), detail));
+	}
+	out_number(&c->out, "removed", removed);
+	return R_OK;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
+/* Nodes, as operators see them. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -26,29 +26,97 @@ void admin_node_out(struct out *o, const struct node *n)
 	}
 }
 
+/* What does not agree with the record, and the other node in it. */
+struct conflicts {
+	bool keys, label;
+	struct node_conflict by_keys;
+	uint8_t same_label[SHA256_LEN];
+};
+
+static enum reason conflicts_of(struct call *c, const struct node *n, struct conflicts *ret)
+{
+	enum reason r = store_conflict_of(c->l->store, n->id, &ret->by_keys);
+
+	ret->keys = r == R_OK;
+	ret->label = false;
+	if (r != R_OK && r != R_STORE_NOT_FOUND)
+		return r;
+	if (n->state == NODE_RETIRED)
+		return R_OK;
+	r = store_node_labelled(c->l->store, n->label, n->id, ret->same_label);
+	ret->label = r == R_OK;
+	return r == R_STORE_NOT_FOUND ? R_OK : r;
+}
+
+static void conflicts_out(struct out *o, const struct conflicts *x)
+{
+	if (x->keys) {
+		out_object(o, "conflict");
+		if (x->by_keys.has_other)
+			out_hex(o, "node", BYTES(x->by_keys.other));
+		out_hex(o, "ak_name", BYTES(x->by_keys.ak_name));
+		out_text(o, "address", x->by_keys.peer);
+		out_time(o, "time", x->by_keys.time);
+		out_number(o, "count", x->by_keys.count);
+		out_end(o);
+	}
+	if (x->label)
+		out_hex(o, "label_also", BYTES(x->same_label));
+}
+
+/* One page: nodes wait while the ledger does this, and a channel takes only so much. */
+#define PAGE 5000u
+
+struct page {
+	struct call *c;
+	unsigned rows;
+	uint8_t last[SHA256_LEN];
+};
+
+static bool wanted(const struct msg_admin *m, const struct node *n, const struct conflicts *x)
+{
+	const char *filter = m->arg[0], *group = m->arg[1];
+
+	if (group[0] && strcmp(group, n->group) != 0)
+		return false;
+	if (strcmp(filter, "held") == 0)
+		return n->verdicts > 0 && n->last_directive == DIRECTIVE_HOLD;
+	if (strcmp(filter, "conflict") == 0)
+		return x->keys || x->label;
+	return filter[0] == '\0' || strcmp(filter, node_state_name(n->state)) == 0;
+}
+
 static enum reason node_row(void *ctx, const struct node *n)
 {
-	struct call *c = ctx;
-	const char *filter = c->m->arg[0], *group = c->m->arg[1];
-	bool held = n->verdicts > 0 && n->last_directive == DIRECTIVE_HOLD;
+	struct page *p = ctx;
+	struct conflicts x;
 
-	if (filter[0] && strcmp(filter, node_state_name(n->state)) != 0 &&
-	    !(held && strcmp(filter, "held") == 0))
+	p->rows++;
+	memcpy(p->last, n->id, SHA256_LEN);
+	TRY(conflicts_of(p->c, n, &x));
+	if (!wanted(p->c->m, n, &x))
 		return R_OK;
-	if (group[0] && strcmp(group, n->group) != 0)
-		return R_OK;
-	out_object(&c->out, NULL);
-	admin_node_out(&c->out, n);
-	out_end(&c->out);
+	out_object(&p->c->out, NULL);
+	admin_node_out(&p->c->out, n);
+	conflicts_out(&p->c->out, &x);
+	out_end(&p->c->out);
 	return R_OK;
 }
 
 enum reason op_node_list(struct call *c)
 {
+	uint8_t after[SHA256_LEN];
+	struct page p = { .c = c };
+	bool first = c->m->arg[2][0] == '\0';
+
 	TRY(store_group_known(c->l->store, c->m->arg[1]));
+	if (!first)
+		TRY(hex_decode(bytes_str(c->m->arg[2]), after, sizeof(after)));
 	out_array(&c->out, "nodes");
-	TRY(store_node_each(c->l->store, node_row, c));
+	TRY(store_node_each(c->l->store, first ? NULL : after, PAGE, node_row, &p));
 	out_end(&c->out);
+	if (p.rows == PAGE)
+		out_hex(&c->out, "next", BYTES(p.last));
 	return R_OK;
 }
 
@@ -65,15 +133,39 @@ static enum reason ek_row(void *ctx, const struct node_ek *ek)
 	return R_OK;
 }
 
+struct history {
+	struct call *c;
+	const uint8_t *id;
+};
+
+static enum reason rebound_row(void *ctx, const struct rebound *r)
+{
+	struct history *h = ctx;
+	bool new = memcmp(r->new_id, h->id, SHA256_LEN) == 0;
+
+	out_object(&h->c->out, NULL);
+	out_time(&h->c->out, "time", r->time);
+	out_hex(&h->c->out, new ? "replaces" : "replaced_by", new ? BYTES(r->old_id) : BYTES(r->new_id));
+	out_end(&h->c->out);
+	return R_OK;
+}
+
 enum reason op_node_show(struct call *c)
 {
 	_cleanup_free_ struct attestation *a = calloc(1, sizeof(*a));
 	struct node n;
+	struct history h = { .c = c, .id = n.id };
+	struct conflicts x;
 
 	if (!a)
 		return R_INTERNAL_MEMORY;
 	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
 	admin_node_out(&c->out, &n);
+	TRY(conflicts_of(c, &n, &x));
+	conflicts_out(&c->out, &x);
+	out_array(&c->out, "rebound");
+	TRY(store_rebound_each(c->l->store, n.id, rebound_row, &h));
+	out_end(&c->out);
 	out_number(&c->out, "unlisted", n.unlisted);
 	TRY(admin_chosen_out(c, &n));
 	out_number(&c->out, "reset_count", n.clock.reset_count);
@@ -108,54 +200,4 @@ enum reason op_node_show(struct call *c)
 	}
 	out_end(&c->out);
 	return R_OK;
-}
-
-static enum reason node_change(struct call *c, enum node_state to)
-{
-	struct node n;
-	bool really;
-
-	TRY(admin_change(c, &really));
-	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
-	if (n.state == NODE_RETIRED)
-		return R_NODE_CONFLICT;
-	enum node_state was = n.state;
-	n.state = to;
-	if (to == NODE_ENROLLED) {
-		n.approved = ledger_now();
-		/*
-		 * Of a node that is in, approval can only mean its TPM as it is now, other
-		 * firmware included. One that comes in proves its banks first, by itself.
-		 */
-		if (was == NODE_ENROLLED)
-			n.ask_enrol = false;
-		/* Also the answer to counters that fell; banks stay as they were proved. */
-		n.clock.clock = n.clock.reset_count = n.clock.restart_count = 0;
-		snprintf(n.basis, sizeof(n.basis), "operator %s", c->m->actor);
-		if (c->m->arg[1][0]) {
-			if (!text_printable(bytes_str(c->m->arg[1])) || strlen(c->m->arg[1]) >= sizeof(n.label))
-				return R_FORMAT_TEXT;
-			snprintf(n.label, sizeof(n.label), "%.63s", c->m->arg[1]);
-		}
-		if (c->m->arg[2][0]) {
-			TRY(store_group_known(c->l->store, c->m->arg[2]));
-			snprintf(n.group, sizeof(n.group), "%.63s", c->m->arg[2]);
-		}
-	}
-	if (really) {
-		TRY(store_node_update(c->l->store, &n));
-		TRY(admin_note(c, BYTES(n.id), node_state_name(was)));
-	}
-	admin_node_out(&c->out, &n);
-	return R_OK;
-}
-
-enum reason op_node_approve(struct call *c)
-{
-	return node_change(c, NODE_ENROLLED);
-}
-
-enum reason op_node_revoke(struct call *c)
-{
-	return node_change(c, NODE_REVOKED);
 }

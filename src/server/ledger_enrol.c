@@ -79,8 +79,8 @@ static bool shown_again(const struct node_ek *bound, const struct node_ek *key)
 /*
  * One EK of the result: may it vouch for this AK? It may when its
  * certificate leads to a vendor CA, a list names it, or it is this AK's
- * already: what ended meanwhile does not make it another TPM. No other AK
- * may be bound to it.
+ * already: what ended meanwhile does not make it another TPM. Whether it is
+ * another AK's is asked when the proof is there: before, anybody could name it.
  */
 static enum reason ek_usable(struct ledger *l, const struct job *j, const struct ek_result *e,
 			     bool *ret_usable)
@@ -98,14 +98,12 @@ static enum reason ek_usable(struct ledger *l, const struct job *j, const struct
 
 	*ret_usable = false;
 	enum reason r = store_node_by_ek(l->store, bytes_of(e->name, e->name_len), &owner);
-	if (r == R_OK && memcmp(owner.ak_name, j->s.session.ak_name, AK_NAME_LEN) != 0)
-		return R_NODE_CONFLICT;
 	if (r != R_OK && r != R_STORE_NOT_FOUND)
 		return r;
 	/* Neither list nor record makes up for keys that are known to others. */
 	if (e->reason == R_EK_FIRMWARE || e->reason == R_EK_REVOKED)
 		return R_OK;
-	if (r == R_OK) {
+	if (r == R_OK && memcmp(owner.ak_name, j->s.session.ak_name, AK_NAME_LEN) == 0) {
 		TRY(store_node_ek(l->store, bytes_of(e->name, e->name_len), &bound));
 		*ret_usable = shown_again(&bound, &key);
 	}
@@ -229,35 +227,34 @@ static enum reason proof_check(const struct enrol_token *t, const struct msg_att
 	return R_OK;
 }
 
-/* The node that one of these EKs belongs to, R_STORE_NOT_FOUND for none. */
-static enum reason owner_of(struct ledger *l, const struct job *j, struct node *ret)
+/* Up to two nodes that these EKs belong to; two are a conflict by themselves. */
+static enum reason owners_of(struct ledger *l, const struct job *j, struct node ret[2], size_t *ret_count)
 {
-	bool found = false;
+	size_t count = 0;
 
-	for (size_t i = 0; i < j->ek_count; i++) {
-		struct node owner;
+	for (size_t i = 0; i < j->ek_count && count < 2; i++) {
 		enum reason r = store_node_by_ek(l->store, bytes_of(j->ek[i].name, j->ek[i].name_len),
-						 &owner);
+						 &ret[count]);
 		if (r == R_STORE_NOT_FOUND)
 			continue;
 		if (r != R_OK)
 			return r;
-		if (found && memcmp(owner.id, ret->id, SHA256_LEN) != 0)
-			return R_NODE_CONFLICT;
-		*ret = owner;
-		found = true;
+		if (count == 0 || memcmp(ret[0].id, ret[count].id, SHA256_LEN) != 0)
+			count++;
 	}
-	return found ? R_OK : R_STORE_NOT_FOUND;
+	*ret_count = count;
+	return R_OK;
 }
 
 /*
  * What lists say of the EKs that proved themselves. Entries that contradict
  * each other name no node: R_STORE_AMBIGUOUS.
  */
-static enum reason listed_of(struct ledger *l, const struct job *j, struct listed_ek *ret)
+static enum reason listed_of(struct ledger *l, const struct job *j, struct listed_ek *ret, bool *ret_certificate)
 {
 	bool found = false;
 
+	*ret_certificate = false;
 	for (size_t i = 0; i < j->ek_count; i++) {
 		struct listed_ek one;
 		enum reason r = store_listed_find(l->store, &j->ek[i], &one);
@@ -268,6 +265,7 @@ static enum reason listed_of(struct ledger *l, const struct job *j, struct liste
 			return r;
 		if (found && (strcmp(one.label, ret->label) != 0 || strcmp(one.group, ret->group) != 0))
 			return R_STORE_AMBIGUOUS;
+		*ret_certificate = *ret_certificate || j->ek[i].has_certificate;
 		*ret = one;
 		found = true;
 	}
@@ -278,6 +276,7 @@ static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_
 {
 	struct listed_ek listed;
 	struct node *n = &j->node;
+	bool certificate;
 
 	TRY(pending_room(l));
 	memset(n, 0, sizeof(*n));
@@ -288,7 +287,7 @@ static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_
 	n->last_directive = DIRECTIVE_HOLD;
 	snprintf(n->peer, sizeof(n->peer), "%s", j->peer);
 	j->node_new = true;
-	enum reason r = listed_of(l, j, &listed);
+	enum reason r = listed_of(l, j, &listed, &certificate);
 	if (r == R_STORE_AMBIGUOUS) {
 		snprintf(n->basis, sizeof(n->basis), "EK lists contradict each other");
 		return R_OK;
@@ -299,8 +298,34 @@ static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_
 	n->approved = n->created;
 	snprintf(n->label, sizeof(n->label), "%s", listed.label);
 	snprintf(n->group, sizeof(n->group), "%s", listed.group);
-	snprintf(n->basis, sizeof(n->basis), "EK list %s line %u", listed.list, listed.line);
+	/* What its certificate would have said of it nobody has seen. */
+	snprintf(n->basis, sizeof(n->basis), "EK list %s line %u%s", listed.list, listed.line,
+		 certificate ? "" : ", no certificate");
 	return R_OK;
+}
+
+static enum reason conflict_of(struct ledger *l, const struct job *j, struct node *n, const struct node *other)
+{
+	struct node_conflict c = { .has_other = other != NULL, .time = ledger_now() };
+
+	if (other)
+		memcpy(c.other, other->id, SHA256_LEN);
+	memcpy(c.ak_name, j->s.session.ak_name, AK_NAME_LEN);
+	snprintf(c.peer, sizeof(c.peer), "%s", j->peer);
+	TRY(store_conflict_add(l->store, n->id, &c));
+	TRY(audit_node(l, n, "node.conflict", R_NODE_CONFLICT, j->peer));
+	return store_node_attested(l->store, n);
+}
+
+/* For each of the two that are on record. `other` may be NULL; returns why there is no verdict. */
+static enum reason conflict(struct ledger *l, const struct job *j, struct node *n, struct node *other)
+{
+	TRY(ledger_savepoint(l));
+	enum reason r = conflict_of(l, j, n, other);
+	if (r == R_OK && other)
+		r = conflict_of(l, j, other, n);
+	TRY(ledger_release(l, r));
+	return R_NODE_CONFLICT;
 }
 
 enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attest *m)
@@ -326,17 +351,18 @@ enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attes
 	j->implemented = t.implemented;
 	j->s.banks_proved = true;
 
-	struct node owner, by_ak;
-	enum reason r = owner_of(l, j, &owner);
+	struct node owner[2], by_ak;
+	size_t owners;
+	TRY(owners_of(l, j, owner, &owners));
+	enum reason r = store_node_by_ak(l->store, t.ak_name, &by_ak);
 	if (r != R_OK && r != R_STORE_NOT_FOUND)
 		return r;
-	enum reason r_ak = store_node_by_ak(l->store, t.ak_name, &by_ak);
-	if (r_ak != R_OK && r_ak != R_STORE_NOT_FOUND)
-		return r_ak;
 	/* An AK change for a known EK, or a known AK with a foreign EK, is for people. */
-	if (r == R_OK && (r_ak != R_OK || memcmp(owner.id, by_ak.id, SHA256_LEN) != 0))
-		return R_NODE_CONFLICT;
-	if (r_ak == R_OK) {
+	if (owners == 2)
+		return conflict(l, j, &owner[0], &owner[1]);
+	if (owners == 1 && (r != R_OK || memcmp(owner[0].id, by_ak.id, SHA256_LEN) != 0))
+		return conflict(l, j, &owner[0], r == R_OK ? &by_ak : NULL);
+	if (r == R_OK) {
 		j->node = by_ak;
 		return R_OK;
 	}

@@ -60,14 +60,19 @@ struct node {
 enum reason store_node_by_ak(struct store *s, const uint8_t ak_name[AK_NAME_LEN], struct node *ret) must_check;
 /* By EK name: every EK of a node is an alias of its record. */
 enum reason store_node_by_ek(struct store *s, struct bytes ek_name, struct node *ret) must_check;
-/* By id, a unique prefix of its hex (8 or more), or label: R_STORE_NOT_FOUND, R_STORE_AMBIGUOUS. */
+/* By id, a unique prefix of its hex (8 or more), or label (retired ones have none here): R_STORE_NOT_FOUND, R_STORE_AMBIGUOUS. */
 enum reason store_node_find(struct store *s, const char *name, struct node *ret) must_check;
 enum reason store_node_add(struct store *s, const struct node *n) must_check;
 enum reason store_node_update(struct store *s, const struct node *n) must_check;
 /* Only what an attestation changes: the rest stays, its indexes are left alone. */
 enum reason store_node_attested(struct store *s, const struct node *n) must_check;
 enum reason store_node_count(struct store *s, enum node_state state, uint64_t *ret) must_check;
-enum reason store_node_each(struct store *s, enum reason (*f)(void *ctx, const struct node *n), void *ctx) must_check;
+/* Up to `limit`, in the order of their ids, behind `after` (NULL: from the first). */
+enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limit,
+			    enum reason (*f)(void *ctx, const struct node *n), void *ctx) must_check;
+/* Another one with this label, that is not retired. */
+enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
+				uint8_t ret_id[SHA256_LEN]) must_check;
 struct node_ek {
 	uint8_t name[2 + DIGEST_MAX];
 	uint32_t name_len;
@@ -79,6 +84,32 @@ enum reason store_node_ek_add(struct store *s, const uint8_t node_id[SHA256_LEN]
 enum reason store_node_ek(struct store *s, struct bytes name, struct node_ek *ret) must_check;
 enum reason store_node_ek_each(struct store *s, const uint8_t node_id[SHA256_LEN],
 			       enum reason (*f)(void *ctx, const struct node_ek *ek), void *ctx) must_check;
+
+/*
+ * The last time that proved keys did not agree with this node's record: its EK
+ * with another AK, or its AK with an EK of `other`.
+ */
+struct node_conflict {
+	bool has_other;
+	uint8_t other[SHA256_LEN];
+	uint8_t ak_name[AK_NAME_LEN];	/* that was shown */
+	char peer[64];
+	int64_t time;
+	uint64_t count;			/* filled in */
+};
+enum reason store_conflict_add(struct store *s, const uint8_t id[SHA256_LEN], const struct node_conflict *c) must_check;
+enum reason store_conflict_of(struct store *s, const uint8_t id[SHA256_LEN], struct node_conflict *ret) must_check;
+enum reason store_conflict_clear(struct store *s, const uint8_t id[SHA256_LEN]) must_check;
+
+/* One node took another's place; the images chosen for the old one go with it. */
+struct rebound {
+	int64_t time;
+	uint8_t old_id[SHA256_LEN], new_id[SHA256_LEN];
+};
+enum reason store_rebind(struct store *s, const struct rebound *r) must_check;
+/* Those that this node had a part in. */
+enum reason store_rebound_each(struct store *s, const uint8_t id[SHA256_LEN],
+			       enum reason (*f)(void *ctx, const struct rebound *r), void *ctx) must_check;
 
 /* EKs that came another way: delivery papers, bulk list. Any field may be empty. */
 struct listed_ek {
@@ -94,6 +125,12 @@ struct listed_ek {
 };
 /* R_STORE_EXISTS when one of its keys is listed already. */
 enum reason store_listed_add(struct store *s, const struct listed_ek *e) must_check;
+/*
+ * What this list has for certificate, key or name, all of it for none. How many
+ * there are; R_STORE_NOT_FOUND for none. They stay unless `really`.
+ */
+enum reason store_listed_remove(struct store *s, const char *list, struct bytes key, bool really,
+				uint64_t *ret) must_check;
 /* Any entry that has one of these keys. */
 enum reason store_listed_like(struct store *s, const struct listed_ek *e, struct listed_ek *ret) must_check;
 /* What is listed of this EK; R_STORE_AMBIGUOUS for entries that contradict each other. */

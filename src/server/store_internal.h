@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "server/store.h"
 
-#define STORE_STATEMENTS 96u
+#define STORE_STATEMENTS 128u
 #define STORE_PATH_MAX 512u
 
 struct store {

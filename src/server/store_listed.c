@@ -58,6 +58,28 @@ enum reason store_listed_like(struct store *s, const struct listed_ek *e, struct
 	return listed_of(st, ret);
 }
 
+#define OF_LIST "FROM listed_ek WHERE list = ?1 AND (length(?2) = 0 OR ?2 IN (certificate, spki, name))"
+
+enum reason store_listed_remove(struct store *s, const char *list, struct bytes key, bool really, uint64_t *ret)
+{
+	_statement_ st = NULL;
+	_statement_ gone = NULL;
+
+	TRY(db_get(s, "SELECT count(*) " OF_LIST, &st));
+	db_text(st, 1, list);
+	db_bytes(st, 2, key);
+	TRY(db_row(s, st));
+	*ret = (uint64_t)sqlite3_column_int64(st, 0);
+	if (*ret == 0)
+		return R_STORE_NOT_FOUND;
+	if (!really)
+		return R_OK;
+	TRY(db_get(s, "DELETE " OF_LIST, &gone));
+	db_text(gone, 1, list);
+	db_bytes(gone, 2, key);
+	return db_run(s, gone);
+}
+
 /* Every column that the list fills must fit: a half match is none. */
 enum reason store_listed_find(struct store *s, const struct node_ek *ek, struct listed_ek *ret)
 {

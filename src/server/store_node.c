@@ -117,8 +117,10 @@ enum reason store_node_find(struct store *s, const char *name, struct node *ret)
 
 	if (name[0] == '\0')
 		return R_STORE_NOT_FOUND;
-	TRY(db_get(s, "SELECT " NODE_COLUMNS " FROM node WHERE label = ? LIMIT 2", &by_label));
+	TRY(db_get(s, "SELECT " NODE_COLUMNS " FROM node WHERE label = ? AND label <> '' AND state <> ? LIMIT 2",
+		   &by_label));
 	db_text(by_label, 1, name);
+	db_int(by_label, 2, NODE_RETIRED);
 	enum reason r = only_node(s, by_label, ret);
 	if (r != R_STORE_NOT_FOUND)
 		return r;
@@ -191,12 +193,15 @@ enum reason store_node_count(struct store *s, enum node_state state, uint64_t *r
 	return R_OK;
 }
 
-enum reason store_node_each(struct store *s, enum reason (*f)(void *ctx, const struct node *n), void *ctx)
+enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limit,
+			    enum reason (*f)(void *ctx, const struct node *n), void *ctx)
 {
 	_statement_ st = NULL;
 	enum reason r;
 
-	TRY(db_get(s, "SELECT " NODE_COLUMNS " FROM node ORDER BY created, id", &st));
+	TRY(db_get(s, "SELECT " NODE_COLUMNS " FROM node WHERE id > ? ORDER BY id LIMIT ?", &st));
+	db_bytes(st, 1, bytes_of(after, after ? SHA256_LEN : 0));
+	db_int(st, 2, limit);
 	while ((r = db_row(s, st)) == R_OK) {
 		struct node n;
 
@@ -204,6 +209,19 @@ enum reason store_node_each(struct store *s, enum reason (*f)(void *ctx, const s
 		TRY(f(ctx, &n));
 	}
 	return r == R_STORE_NOT_FOUND ? R_OK : r;
+}
+
+enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
+				uint8_t ret_id[SHA256_LEN])
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "SELECT id FROM node WHERE label = ? AND label <> '' AND id <> ? AND state <> ? LIMIT 1", &st));
+	db_text(st, 1, label);
+	db_bytes(st, 2, bytes_of(but_id, SHA256_LEN));
+	db_int(st, 3, NODE_RETIRED);
+	TRY(db_row(s, st));
+	return db_col_fixed(st, 0, ret_id, SHA256_LEN);
 }
 
 enum reason store_node_ek_add(struct store *s, const uint8_t node_id[SHA256_LEN], const struct node_ek *ek)

@@ -38,6 +38,8 @@ struct supervisor {
 
 /* Settings, keys, sockets, signals; the ledger's folder is given to it. */
 enum reason supervisor_setup(struct supervisor *s) must_check;
+/* Room for every connection that the fronts take; R_SERVER_FILES when it may not be had. */
+enum reason supervisor_files(const struct server_conf *c) must_check;
 /* One server a folder; the lock goes with the process. */
 enum reason supervisor_lock(const char *dir, int *ret) must_check;
 

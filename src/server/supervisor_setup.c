@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
@@ -11,8 +12,11 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "crypto/init.h"
+#include "server/front.h"
 #include "server/listen.h"
 #include "server/supervisor_internal.h"
+
+#define FILES_BESIDE 128u
 
 static enum reason read_conf(struct supervisor *s)
 {
@@ -115,6 +119,26 @@ static enum reason give_state(struct supervisor *s)
 	return R_OK;
 }
 
+enum reason supervisor_files(const struct server_conf *c)
+{
+	/* One front has both sockets for nodes. Beside connections: channels, epoll, logs. */
+	unsigned sockets = (c->listen_tls[0] ? 1u : 0u) + (c->listen_plain[0] ? 1u : 0u);
+	rlim_t need = (rlim_t)FRONT_CONNECTIONS * (sockets ? sockets : 1) + FILES_BESIDE;
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) != 0)
+		return R_INTERNAL_IO;
+	if (l.rlim_cur >= need)
+		return R_OK;
+	l.rlim_cur = need;
+	/* Root may raise the hard one as well. */
+	if (l.rlim_max < need)
+		l.rlim_max = need;
+	if (setrlimit(RLIMIT_NOFILE, &l) != 0)
+		return log_reason(R_SERVER_FILES, "%llu are needed", (unsigned long long)need);
+	return R_OK;
+}
+
 static enum reason block_signals(int *ret)
 {
 	sigset_t set;
@@ -153,6 +177,7 @@ static void warn_landlock(void)
 enum reason supervisor_setup(struct supervisor *s)
 {
 	TRY(read_conf(s));
+	TRY(supervisor_files(&s->conf));
 	TRY(read_keys(s));
 	TRY(give_state(s));
 	TRY(open_sockets(s));

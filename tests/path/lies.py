@@ -310,9 +310,14 @@ class Enrolment(softnode.SoftCase):
         before = self.control.json("node", "show", node.label)
         other = self.twin(node, ek=node.ek)
         other.challenge()
-        self.assertEqual(self.reason(other.enrol), "node.conflict")
+        other.enrol()
+        self.assertEqual(self.reason(other.send_evidence), "node.conflict")
         self.assertEqual(other.statuses[-1], 409)
-        self.assertEqual(self.control.json("node", "show", node.label), before)
+        after = self.control.json("node", "show", node.label)
+        conflict = after.pop("conflict")
+        self.assertEqual(conflict["ak_name"], other.ak.name.hex())
+        self.assertEqual(after, before)
+        self.assertIn(f"conflict with keys from {conflict['address']}", self.control.ctl("node", "list"))
         # The reason's remedy begins with what an operator can look at.
         self.assertIn("node show", self.remedy("node.conflict"))
         self.assertEqual(node.boot(), ADMIT)
@@ -338,7 +343,30 @@ class Enrolment(softnode.SoftCase):
             self.assertEqual(n.boot(), ADMIT)
         both = self.twin(one, ek=two.ek, ak=one.ak)
         both.challenge()
-        self.assertEqual(self.reason(both.enrol), "node.conflict")
+        both.enrol()
+        self.assertEqual(self.reason(both.send_evidence), "node.conflict")
+        # Each is named at the other.
+        ids = [self.control.json("node", "show", n.label)["id"] for n in (one, two)]
+        for n, other in ((one, ids[1]), (two, ids[0])):
+            self.assertEqual(self.control.json("node", "show", n.label)["conflict"]["node"], other)
+            self.assertIn(f"conflict with {other[:12]}", self.control.ctl("node", "show", n.label))
+        shown = self.control.json("node", "list", "--state", "conflict")["nodes"]
+        self.assertEqual(sorted(n["id"] for n in shown), sorted(ids))
+
+    def test_another_tpm_in_the_machine(self):
+        one, two = self.soft_nodes(2)
+        for n in (one, two):
+            self.assertEqual(n.boot(), ADMIT)
+        old, new = (self.control.json("node", "show", n.label)["id"] for n in (one, two))
+        self.control.ctl("node", "rename", two.label, "spare")
+        self.control.ctl("node", "rebind", one.label, "spare", "--dry-run")
+        self.control.ctl("node", "rebind", one.label, "spare", "--reason", "board replaced")
+        self.assertEqual(self.control.json("node", "show", one.label)["id"], new)
+        self.assertIn(f"replaces         {old}", self.control.ctl("node", "show", one.label))
+        self.assertEqual([n["id"] for n in self.control.json("node", "list", "--state", "retired")["nodes"]], [old])
+        self.assertIn(f"now {new}: board replaced", self.control.audit("node.rebind")[0]["detail"])
+        self.assertEqual(two.boot(), ADMIT)
+        self.assertNotEqual(one.boot(), ADMIT)
 
     def test_proofs(self):
         def wrong(n):

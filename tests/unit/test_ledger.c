@@ -312,36 +312,6 @@ static void approval_and_banks(void **state)
 
 /* ---- who is whose ---------------------------------------------------------------------------------- */
 
-static void known_key_with_another_ak(void **state)
-{
-	struct scene *s = *state;
-	struct enrol_token t;
-	struct msg_attest m;
-	struct msg_enrol e = { 0 };
-	struct msg_enrolled out = { .count = 1 };
-	struct ek_result ek = { .trust = EK_TRUST_CA, .name = { 0, ALG_SHA256 }, .name_len = 34 };
-	struct ipc_message taken;
-
-	sql(s, "INSERT INTO node_ek SELECT CAST(x'000b' || zeroblob(32) AS BLOB), id, NULL, x'' FROM node");
-	/* Before a credential is made ... */
-	m = enrolling_make(s, &t, 2, proof);
-	e.token = m.token;
-	uint64_t asked = ASK(s, &s->front, MSG_ENROL, &e, bytes_str("enrol"));
-	uint64_t job = job_taken(s, 0, MSG_ENROLLING, &taken);
-	out.tail = sizeof(ek);
-	say(s, 0, MSG_ENROLLED, job, &out, sizeof(out), bytes_of(&ek, sizeof(ek)));
-	assert_reason(R_NODE_CONFLICT, heard(&s->front, asked, NULL));
-	/* ... and when the proof comes. */
-	m = enrolling_make(s, &t, 2, proof);
-	assert_reason(R_NODE_CONFLICT,
-		      heard(&s->front, ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body)), NULL));
-	assert_nothing_recorded(s);
-	/* A retired node is not approved again. */
-	sql(s, "UPDATE node SET state = 3");
-	assert_reason(R_NODE_CONFLICT, administered(s, ADMIN_NODE_APPROVE, "n1", BYTES_NONE));
-	assert_value(s, "3", "SELECT state FROM node");
-}
-
 /* The first half of an enrolment, of this AK, whose worker found this. */
 static enum reason enrolling(struct scene *s, uint8_t ak, const struct ek_result *ek)
 {
@@ -410,7 +380,7 @@ static void bound_key_enrols_again(void **state)
 				ek.certificate_digest[0] = (uint8_t)shown;
 				assert_reason(usable ? R_OK : found[i], enrolling(s, 1, &ek));
 				/* Bound to this AK says nothing for another one. */
-				assert_reason(bound != NONE ? R_NODE_CONFLICT : found[i], enrolling(s, 2, &ek));
+				assert_reason(found[i], enrolling(s, 2, &ek));
 			}
 		}
 	}
@@ -553,7 +523,6 @@ int main(void)
 		SCENE(banks_are_proved_again),
 		SCENE(approval_and_banks),
 		SCENE(worker_ended_before_its_job),
-		SCENE(known_key_with_another_ak),
 		SCENE(listed_and_yet_refused),
 		SCENE(bound_key_enrols_again),
 		SCENE(enrolled_at_the_same_time),

@@ -7,11 +7,13 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/proc.h"
+#include "server/front.h"
 #include "server/store_internal.h"
 #include "server/supervisor_internal.h"
 #include "unit.h"
@@ -185,12 +187,52 @@ static void test_shared_user(void **state)
 	assert_int_equal(c.ledger_uid, 7);
 }
 
+/* ---- open files ------------------------------------------------------------------- */
+
+/* What an ordinary user gets with these limits: if R_OK, the soft one is `want` or more then. */
+static enum reason files_with(rlim_t soft, rlim_t hard, bool both, rlim_t want)
+{
+	struct server_conf c = { .listen_tls = "127.0.0.1:1" };
+	struct proc p = PROC_NONE;
+	struct proc_end end;
+
+	if (both)
+		strcpy(c.listen_plain, "127.0.0.1:2");
+	assert_ok(proc_fork(NULL, 0, &p));
+	if (p.pid == 0) {
+		struct rlimit l = { soft, hard };
+
+		if (setrlimit(RLIMIT_NOFILE, &l) != 0 || (geteuid() == 0 && setuid(NOBODY) != 0))
+			_exit(255);
+		enum reason r = supervisor_files(&c);
+		if (r == R_OK && (getrlimit(RLIMIT_NOFILE, &l) != 0 || l.rlim_cur < want))
+			_exit(254);
+		_exit((int)r);
+	}
+	assert_ok(proc_wait(&p, 20000, &end));
+	assert_int_equal(end.signal, 0);
+	assert_true(end.code < 254);
+	return (enum reason)end.code;
+}
+
+static void test_room_for_all_connections(void **state)
+{
+	(void)state;
+	assert_ok(files_with(256, 16384, false, FRONT_CONNECTIONS));
+	assert_ok(files_with(256, 16384, true, 2 * FRONT_CONNECTIONS));
+	/* What is more already stays. */
+	assert_ok(files_with(16384, 16384, false, 16384));
+	assert_reason(R_SERVER_FILES, files_with(256, FRONT_CONNECTIONS, false, 0));
+	assert_reason(R_SERVER_FILES, files_with(256, 2 * FRONT_CONNECTIONS, true, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_taken_over),
 		cmocka_unit_test(test_no_two_users),
 		cmocka_unit_test(test_shared_user),
+		cmocka_unit_test(test_room_for_all_connections),
 	};
 
 	return cmocka_run_group_tests(tests, make_server, remove_server);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What operators do to nodes. Each is a savepoint of its own (ledger_admin.c). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "server/admin.h"
+
+/* A label is one node's, unless that is retired. */
+static enum reason label_set(struct call *c, struct node *n, const char *label)
+{
+	uint8_t other[SHA256_LEN];
+
+	if (label[0] == '\0' || !text_printable(bytes_str(label)) || strlen(label) >= sizeof(n->label))
+		return R_FORMAT_TEXT;
+	enum reason r = store_node_labelled(c->l->store, label, n->id, other);
+	if (r == R_OK)
+		return R_STORE_EXISTS;
+	if (r != R_STORE_NOT_FOUND)
+		return r;
+	snprintf(n->label, sizeof(n->label), "%.63s", label);
+	return R_OK;
+}
+
+static void let_in(struct node *n)
+{
+	n->state = NODE_ENROLLED;
+	n->approved = ledger_now();
+	/* Also the answer to counters that fell; banks stay as they were proved. */
+	n->clock.clock = n->clock.reset_count = n->clock.restart_count = 0;
+}
+
+static enum reason node_change(struct call *c, enum node_state to)
+{
+	struct node n;
+	bool really;
+
+	TRY(admin_change(c, &really));
+	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
+	if (n.state == NODE_RETIRED)
+		return R_NODE_CONFLICT;
+	enum node_state was = n.state;
+	n.state = to;
+	if (to == NODE_ENROLLED) {
+		/*
+		 * Of a node that is in, approval can only mean its TPM as it is now, other
+		 * firmware included. One that comes in proves its banks first, by itself.
+		 */
+		if (was == NODE_ENROLLED)
+			n.ask_enrol = false;
+		let_in(&n);
+		snprintf(n.basis, sizeof(n.basis), "operator %s", c->m->actor);
+		if (c->m->arg[1][0])
+			TRY(label_set(c, &n, c->m->arg[1]));
+		if (c->m->arg[2][0]) {
+			TRY(store_group_known(c->l->store, c->m->arg[2]));
+			snprintf(n.group, sizeof(n.group), "%.63s", c->m->arg[2]);
+		}
+	}
+	if (really) {
+		TRY(store_node_update(c->l->store, &n));
+		if (to == NODE_ENROLLED)
+			TRY(store_conflict_clear(c->l->store, n.id));
+		TRY(admin_note(c, BYTES(n.id), node_state_name(was)));
+	}
+	admin_node_out(&c->out, &n);
+	return R_OK;
+}
+
+enum reason op_node_approve(struct call *c)
+{
+	return node_change(c, NODE_ENROLLED);
+}
+
+enum reason op_node_revoke(struct call *c)
+{
+	return node_change(c, NODE_REVOKED);
+}
+
+enum reason op_node_rename(struct call *c)
+{
+	char was[64];
+	struct node n;
+	bool really;
+
+	TRY(admin_change(c, &really));
+	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
+	if (n.state == NODE_RETIRED)
+		return R_NODE_CONFLICT;
+	snprintf(was, sizeof(was), "%s", n.label);
+	TRY(label_set(c, &n, c->m->arg[1]));
+	if (really) {
+		char detail[160];
+
+		TRY(store_node_update(c->l->store, &n));
+		snprintf(detail, sizeof(detail), "%s, was %s", n.label, was[0] ? was : "without a label");
+		TRY(admin_note(c, BYTES(n.id), detail));
+	}
+	admin_node_out(&c->out, &n);
+	return R_OK;
+}
+
+/*
+ * A machine got another TPM. The record of the old one stays, with all that was
+ * attested by it, and is refused from now on; name, group and images are the new one's.
+ * One that was retired may come back in this way: an operator says so.
+ */
+enum reason op_node_rebind(struct call *c)
+{
+	struct node was, n;
+	char id[2 * SHA256_LEN + 1], detail[100];
+	bool really;
+
+	TRY(admin_change(c, &really));
+	TRY(store_node_find(c->l->store, c->m->arg[0], &was));
+	TRY(store_node_find(c->l->store, c->m->arg[1], &n));
+	if (memcmp(was.id, n.id, SHA256_LEN) == 0 || was.state == NODE_RETIRED || n.state == NODE_REVOKED)
+		return R_NODE_CONFLICT;
+	was.state = NODE_RETIRED;
+	let_in(&n);
+	if (was.label[0])
+		snprintf(n.label, sizeof(n.label), "%s", was.label);
+	snprintf(n.group, sizeof(n.group), "%s", was.group);
+	hex_encode(BYTES(was.id), id);
+	snprintf(n.basis, sizeof(n.basis), "operator %s, in place of %.8s", c->m->actor, id);
+	if (really) {
+		struct rebound r = { .time = ledger_now() };
+
+		memcpy(r.old_id, was.id, SHA256_LEN);
+		memcpy(r.new_id, n.id, SHA256_LEN);
+		TRY(store_node_update(c->l->store, &was));
+		TRY(store_node_update(c->l->store, &n));
+		TRY(store_rebind(c->l->store, &r));
+		TRY(store_conflict_clear(c->l->store, was.id));
+		TRY(store_conflict_clear(c->l->store, n.id));
+		hex_encode(BYTES(n.id), id);
+		snprintf(detail, sizeof(detail), "now %s", id);
+		TRY(admin_note(c, BYTES(was.id), detail));
+	}
+	admin_node_out(&c->out, &n);
+	return R_OK;
+}
