@@ -34,8 +34,7 @@ static enum reason judge_components(struct logs *l, const struct reference_set *
 {
 	_cleanup_(components_free) struct components c = { 0 };
 
-	TRY(semantics_separators(l, e));
-	TRY(semantics_digests(l, e));
+	TRY(semantics_events(l, e));
 	TRY(components_split(l, &c));
 	return components_match(l, &c, refs, policy, report, e);
 }

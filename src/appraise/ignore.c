@@ -144,8 +144,7 @@ static enum reason ignore_entries(struct logs *l)
 
 static bool is_action(const struct logged *one, const char *text)
 {
-	return one->event.type == EV_EFI_ACTION && one->proved &&
-	       bytes_equal(one->event.data, bytes_str(text));
+	return one->proved && semantics_is_action(&one->event, text);
 }
 
 /*
@@ -163,10 +162,10 @@ static void ignore_attempts(struct logs *l)
 
 		if (one->event.pcr != 4)
 			continue;
-		if (is_action(one, "Returning from EFI Application from Boot Option")) {
+		if (is_action(one, ACTION_RETURNING)) {
 			returning = calling ? one : NULL;
 			calling = false;
-		} else if (is_action(one, "Calling EFI Application from Boot Option")) {
+		} else if (is_action(one, ACTION_CALLING)) {
 			if (returning) {
 				returning->ignored = why_attempt;
 				one->ignored = why_attempt;

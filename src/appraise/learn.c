@@ -125,8 +125,7 @@ static enum reason learn(const struct quote_checked *q, const char *source, stru
 	TRY(semantics_replay(l, e, &replayed));
 	semantics_banks(l, e);
 	TRY(explanation_refusal(e));
-	TRY(semantics_separators(l, e));
-	TRY(semantics_digests(l, e));
+	TRY(semantics_events(l, e));
 	TRY(explanation_refusal(e));
 	TRY(components_split(l, &c));
 	return make_all(l, &c, source, ret);

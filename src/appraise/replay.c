@@ -40,12 +40,6 @@ static struct bytes expected_value(const struct logs *l, const struct active_ban
 	return start_value(l, b, pcr, start);
 }
 
-static bool is_action(const struct event *e, const char *text)
-{
-	return (e->type == EV_EFI_ACTION || e->type == EV_ACTION) &&
-	       bytes_equal(e->data, bytes_str(text));
-}
-
 static bool log_has(const struct logs *l, uint32_t pcr, uint32_t type)
 {
 	for (size_t i = 0; i < l->count; i++)
@@ -68,7 +62,7 @@ static bool ends_early(const struct logs *l, uint32_t wrong)
 		return false;
 	for (size_t i = 0; i < l->count; i++)
 		if (l->event[i].event.pcr == 5 &&
-		    is_action(&l->event[i].event, "Exit Boot Services Invocation"))
+		    semantics_is_action(&l->event[i].event, ACTION_EXIT))
 			return false;
 	return true;
 }

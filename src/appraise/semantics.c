@@ -14,11 +14,11 @@
 
 #define PCR_HOST_IDENTITY 15u
 
-static void add_event(const struct logs *l, enum reason r, const struct event *event,
-		      const char *expected, struct explanation *e)
+void semantics_add(const struct logs *l, enum reason r, enum severity severity,
+		   const struct event *event, const char *expected, struct explanation *e)
 {
 	const struct active_bank *b = logs_shown_bank(l);
-	struct finding f = finding_make(r, SEVERITY_REFUSE, "");
+	struct finding f = finding_make(r, severity, "");
 	const char *name = eventlog_type_name(event->type);
 
 	finding_event(&f, event, b->alg, b->column);
@@ -26,6 +26,23 @@ static void add_event(const struct logs *l, enum reason r, const struct event *e
 		     name ? name : "event of unknown type", event->pcr, event->data.n);
 	finding_text(f.expected, "%s", expected);
 	explain(e, &f);
+}
+
+void semantics_refuse(const struct logs *l, enum reason r, const struct event *event,
+		      const char *expected, struct explanation *e)
+{
+	semantics_add(l, r, SEVERITY_REFUSE, event, expected, e);
+}
+
+bool semantics_is_action(const struct event *event, const char *text)
+{
+	struct bytes data = event->data;
+
+	if (event->type != EV_EFI_ACTION && event->type != EV_ACTION)
+		return false;
+	if (data.n > 0 && data.p[data.n - 1] == 0)
+		data.n--;
+	return bytes_equal(data, bytes_str(text));
 }
 
 static const char *state_text(enum fact_state s)
@@ -78,95 +95,9 @@ void semantics_gate_registers(const struct logs *l, struct explanation *e)
 		const struct event *event = &l->event[i].event;
 
 		if (event->pcr == PCR_FACTS || event->pcr == PCR_DECISION)
-			add_event(l, R_LOG_GATE_REGISTER, event,
-				  "no event of firmware in this register", e);
+			semantics_refuse(l, R_LOG_GATE_REGISTER, event,
+					 "no event of firmware in this register", e);
 	}
-}
-
-static const uint8_t separator_zero[4] = { 0x00, 0x00, 0x00, 0x00 };
-static const uint8_t separator_ones[4] = { 0xff, 0xff, 0xff, 0xff };
-
-/*
- * Digests of the two separators in the shown bank, so that one which hides
- * under another type is found as well: in the registers that are about what
- * was booted and by whose leave. In others firmware measures settings, or
- * empty tables, that are four zero bytes.
- */
-struct separators {
-	size_t column;
-	size_t len;
-	uint8_t digest[2][DIGEST_MAX];
-};
-#define PCR_BOOT 4u
-#define PCR_SECURE_BOOT 7u
-
-static enum reason separators_make(const struct logs *l, struct separators *ret)
-{
-	const struct active_bank *b = logs_shown_bank(l);
-	const struct bytes value[] = { BYTES(separator_zero), BYTES(separator_ones) };
-
-	ret->column = b->column;
-	ret->len = digest_len(b->alg);
-	for (size_t i = 0; i < ARRAY_LEN(value); i++)
-		TRY(digest_of(b->alg, &value[i], 1, ret->digest[i]));
-	return R_OK;
-}
-
-static bool is_separator(const struct separators *s, const struct event *event)
-{
-	if (event->type == EV_SEPARATOR)
-		return true;
-	if (event->pcr != PCR_BOOT && event->pcr != PCR_SECURE_BOOT)
-		return false;
-	if (s->column >= LIMIT_BANKS || event->digest[s->column].n != s->len)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(s->digest); i++)
-		if (memcmp(event->digest[s->column].p, s->digest[i], s->len) == 0)
-			return true;
-	return false;
-}
-
-static void separator_value(const struct logs *l, const struct logged *one,
-			    struct explanation *e)
-{
-	const struct event *event = &one->event;
-
-	if (event->type != EV_SEPARATOR)
-		add_event(l, R_LOG_SEPARATOR_VALUE, event,
-			  "a separator says that it is one; this has the digest of one", e);
-	else if (!one->proved || (!bytes_equal(event->data, BYTES(separator_zero)) &&
-				  !bytes_equal(event->data, BYTES(separator_ones))))
-		add_event(l, R_LOG_SEPARATOR_VALUE, event, "00000000 or ffffffff, hashed as such",
-			  e);
-}
-
-enum reason semantics_separators(const struct logs *l, struct explanation *e)
-{
-	struct separators s;
-	size_t seen[PCR_FIRMWARE_COUNT] = { 0 };
-
-	TRY(separators_make(l, &s));
-	for (size_t i = 0; i < l->count; i++) {
-		const struct logged *one = &l->event[i];
-		uint32_t pcr = one->event.pcr;
-
-		if (pcr >= PCR_FIRMWARE_COUNT || !is_separator(&s, &one->event))
-			continue;
-		if (++seen[pcr] > 1)
-			add_event(l, R_LOG_SEPARATOR_TWICE, &one->event,
-				  "one separator in this register", e);
-		separator_value(l, one, e);
-	}
-	for (uint32_t pcr = 0; pcr < PCR_FIRMWARE_COUNT; pcr++) {
-		struct finding f = finding_make(R_LOG_SEPARATOR_MISSING, SEVERITY_REFUSE, "");
-
-		if (seen[pcr] > 0)
-			continue;
-		f.pcr = pcr;
-		finding_text(f.observed, "register %u has no separator", pcr);
-		explain(e, &f);
-	}
-	return R_OK;
 }
 
 /* What the log says of these types must be what was hashed. */
@@ -208,19 +139,60 @@ enum reason semantics_content_proved(const struct logs *l, const struct logged *
 	return logs_digest_is(l, &one->event, v.content, ret);
 }
 
-enum reason semantics_digests(const struct logs *l, struct explanation *e)
+static enum reason digest_of_data(const struct logs *l, const struct logged *one,
+				  struct explanation *e)
 {
-	for (size_t i = 0; i < l->count; i++) {
-		const struct logged *one = &l->event[i];
-		bool proved = one->proved;
+	bool proved = one->proved;
 
-		if (!must_be_hashed(one->event.type))
+	if (!must_be_hashed(one->event.type))
+		return R_OK;
+	if (!proved)
+		TRY(semantics_content_proved(l, one, &proved));
+	if (!proved)
+		semantics_refuse(l, R_LOG_DIGEST_DATA, &one->event,
+				 "the digest is the hash of the data", e);
+	return R_OK;
+}
+
+/*
+ * Whoever extends by hand may give each bank another digest. Banks that prove
+ * nothing are left out: they say nothing, so they cannot contradict.
+ */
+static enum reason banks_agree(const struct logs *l, const struct logged *one,
+			       struct explanation *e)
+{
+	size_t yes = 0;
+	size_t no = 0;
+
+	if (one->proved)
+		return R_OK;
+	for (size_t i = 0; i < l->active_count; i++) {
+		const struct active_bank *b = &l->active[i];
+		uint8_t digest[DIGEST_MAX];
+
+		if (!b->usable)
 			continue;
-		if (!proved)
-			TRY(semantics_content_proved(l, one, &proved));
-		if (!proved)
-			add_event(l, R_LOG_DIGEST_DATA, &one->event,
-				  "the digest is the hash of the data", e);
+		TRY(digest_of(b->alg, &one->event.data, 1, digest));
+		if (bytes_equal(one->event.digest[b->column],
+				bytes_of(digest, digest_len(b->alg))))
+			yes++;
+		else
+			no++;
 	}
+	if (yes > 0 && no > 0)
+		semantics_refuse(l, R_LOG_BANKS_DISAGREE, &one->event,
+				 "the hash of the same bytes in every bank", e);
+	return R_OK;
+}
+
+enum reason semantics_events(const struct logs *l, struct explanation *e)
+{
+	TRY(semantics_separators(l, e));
+	for (size_t i = 0; i < l->count; i++) {
+		TRY(digest_of_data(l, &l->event[i], e));
+		TRY(banks_agree(l, &l->event[i], e));
+	}
+	semantics_order(l, e);
+	semantics_secure_boot(l, e);
 	return R_OK;
 }

@@ -10,6 +10,12 @@
 
 #define PCR_FIRMWARE_COUNT 8u		/* registers 0 to 7 */
 
+#define ACTION_CALLING "Calling EFI Application from Boot Option"
+#define ACTION_RETURNING "Returning from EFI Application from Boot Option"
+#define ACTION_EXIT "Exit Boot Services Invocation"
+#define ACTION_EXIT_DONE "Exit Boot Services Returned with Success"
+#define ACTION_EXIT_FAILED "Exit Boot Services Returned with Failure"
+
 /* replay.c */
 
 /*
@@ -26,10 +32,24 @@ void semantics_banks(struct logs *l, struct explanation *e);
 void semantics_gate_state(const struct logs *l, struct explanation *e);
 /* The firmware log has no event in a register of the gate. */
 void semantics_gate_registers(const struct logs *l, struct explanation *e);
-/* One separator in each of registers 0 to 7, of an allowed value. */
+/* All the rules below, about the events of the firmware log. */
+enum reason semantics_events(const struct logs *l, struct explanation *e) must_check;
+
+/* A finding about one event, with its number, place and digest. */
+void semantics_add(const struct logs *l, enum reason r, enum severity severity,
+		   const struct event *event, const char *expected, struct explanation *e);
+/* The same as a refusal. */
+void semantics_refuse(const struct logs *l, enum reason r, const struct event *event,
+		      const char *expected, struct explanation *e);
+/* EV_EFI_ACTION or EV_ACTION with this text, which some firmware ends with a NUL. */
+bool semantics_is_action(const struct event *event, const char *text);
+
+/* semantics_separator.c: one in each of registers 0 to 7, of an allowed value. */
 enum reason semantics_separators(const struct logs *l, struct explanation *e) must_check;
-/* Digest = H(data), for the types that say so. */
-enum reason semantics_digests(const struct logs *l, struct explanation *e) must_check;
+/* semantics_order.c: what may follow what, in registers 0 to 6. */
+void semantics_order(const struct logs *l, struct explanation *e);
+/* semantics_secure_boot.c: register 7 is a closed list in a fixed order. */
+void semantics_secure_boot(const struct logs *l, struct explanation *e);
 
 /*
  * EV_EFI_VARIABLE_BOOT: older firmware hashes the content of the variable and

@@ -10,6 +10,11 @@ static const uint8_t global_variable[EFI_GUID_LEN] = {
 	0xaa, 0x0d, 0x00, 0xe0, 0x98, 0x03, 0x2b, 0x8c,
 };
 const struct bytes efi_global_variable = { global_variable, sizeof global_variable };
+static const uint8_t image_security[EFI_GUID_LEN] = {
+	0xcb, 0xb2, 0x19, 0xd7, 0x3a, 0x3d, 0x96, 0x45,
+	0xa3, 0xbc, 0xda, 0xd0, 0x0e, 0x67, 0x65, 0x6f,
+};
+const struct bytes efi_image_security = { image_security, sizeof image_security };
 
 enum reason efi_variable_read(struct bytes data, struct efi_variable *ret)
 {

@@ -12,6 +12,8 @@
 #define EFI_GUID_LEN 16u
 /* 8be4df61-93ca-11d2-aa0d-00e098032b8c, in the bytes of a log. */
 extern const struct bytes efi_global_variable;
+/* d719b2cb-3d3a-4596-a3bc-dad00e67656f: db, dbx and their kind. */
+extern const struct bytes efi_image_security;
 
 struct efi_variable {
 	struct bytes guid;

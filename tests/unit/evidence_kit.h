@@ -130,8 +130,22 @@ static inline void kit_extend(struct kit *k, uint32_t pcr, const struct pcr_dige
 							      digest_len(d->bank[j].alg))));
 }
 
+static inline void kit_measure(struct kit *k, struct eventlog_writer *w, const struct kit_event *e)
+{
+	struct pcr_digests d;
+
+	assert_ok(pcr_digests_of(k->log_bank, k->log_bank_count, bytes_of(e->hashed, e->hashed_n),
+				 &d));
+	if (!e->not_logged)
+		assert_ok(eventlog_writer_event(w, e->pcr, e->type, &d,
+						bytes_of(e->data, e->data_n)));
+	if (!e->not_extended)
+		kit_extend(k, e->pcr, &d);
+}
+
 static inline void kit_boot_firmware(struct kit *k)
 {
+	static const char *const leave[] = { LEAVING, LEFT };
 	struct eventlog_writer w;
 	struct pcr_digests d;
 
@@ -146,16 +160,15 @@ static inline void kit_boot_firmware(struct kit *k)
 		data[16] = k->locality;
 		assert_ok(eventlog_writer_event(&w, 0, EV_NO_ACTION, &d, BYTES(data)));
 	}
-	for (size_t i = 0; i < k->count; i++) {
-		struct kit_event *e = &k->event[i];
+	for (size_t i = 0; i < k->count; i++)
+		kit_measure(k, &w, &k->event[i]);
+	for (size_t i = 0; i < ARRAY_LEN(leave) && !k->stays; i++) {
+		struct kit_event e = { .pcr = 5, .type = EV_EFI_ACTION };
 
-		assert_ok(pcr_digests_of(k->log_bank, k->log_bank_count,
-					 bytes_of(e->hashed, e->hashed_n), &d));
-		if (!e->not_logged)
-			assert_ok(eventlog_writer_event(&w, e->pcr, e->type, &d,
-							bytes_of(e->data, e->data_n)));
-		if (!e->not_extended)
-			kit_extend(k, e->pcr, &d);
+		e.data_n = e.hashed_n = strlen(leave[i]);
+		memcpy(e.data, leave[i], e.data_n);
+		memcpy(e.hashed, leave[i], e.data_n);
+		kit_measure(k, &w, &e);
 	}
 	blob_reset(&k->firmware_log);
 	assert_ok(blob_append(&k->firmware_log, w.log.p, w.log.n));

@@ -34,6 +34,7 @@ struct kit {
 	uint16_t log_bank[LIMIT_BANKS];
 	size_t count;
 	struct kit_event event[KIT_EVENTS];
+	bool stays;			/* the pair of leaving boot services is not implied */
 	uint8_t locality;		/* of the start-up; 0 writes no event */
 	const char *fact[FACT_MAX];	/* text of those that stand once */
 	const char *check;		/* one check result, NULL for none */
@@ -128,6 +129,8 @@ static inline struct blob kit_variable(const char *name, struct bytes content)
 	uint8_t wide[128];
 	struct efi_variable v = { efi_global_variable, BYTES_NONE, content };
 
+	if (strncmp(name, "db", 2) == 0)
+		v.guid = efi_image_security;
 	v.name = bytes_of(wide, kit_wide(name, false, wide));
 	assert_ok(efi_variable_write(&v, &b));
 	return b;
@@ -174,6 +177,8 @@ static inline struct kit_event *kit_tag(struct kit *k, uint32_t tag, const char 
 
 #define CALLING "Calling EFI Application from Boot Option"
 #define RETURNING "Returning from EFI Application from Boot Option"
+#define LEAVING "Exit Boot Services Invocation"
+#define LEFT "Exit Boot Services Returned with Success"
 
 static inline void kit_boot_entries(struct kit *k, uint8_t mac)
 {
@@ -212,8 +217,17 @@ static inline void kit_firmware(struct kit *k)
 	kit_tag(k, KIT_TAG_OPTIONS, "LOADED_IMAGE::LoadOptions",
 		bytes_of(wide, kit_wide("console=ttyS0", true, wide)));
 	kit_tag(k, KIT_TAG_INITRD, "Linux initrd", bytes_str("initrd"));
-	kit_event(k, 5, EV_EFI_ACTION, bytes_str("Exit Boot Services Invocation"));
-	kit_event(k, 5, EV_EFI_ACTION, bytes_str("Exit Boot Services Returned with Success"));
+}
+
+/*
+ * Leaving boot services ends each log by itself, so that what a test adds
+ * stands in front of it. This makes the two ordinary events of it.
+ */
+static inline void kit_leave(struct kit *k)
+{
+	kit_event(k, 5, EV_EFI_ACTION, bytes_str(LEAVING));
+	kit_event(k, 5, EV_EFI_ACTION, bytes_str(LEFT));
+	k->stays = true;
 }
 
 #endif
