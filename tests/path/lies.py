@@ -226,7 +226,7 @@ class Lies(softnode.SoftCase):
         variable = next(i for i, e in enumerate(events) if e[1] == 0x80000001)
         self.refused("log.replay", retyped(application, 3))
         self.refused("policy.variant", retyped(application, 0x80000004))
-        self.refused("policy.variant", retyped(variable, 13))
+        self.refused("log.secure-boot-event", retyped(variable, 13))
 
         def appended(n):
             data = b"surprise"
@@ -239,7 +239,7 @@ class Lies(softnode.SoftCase):
                 have[7] = kit.hashlib.new(bank, have[7] + digests[bank]).digest()
             log = kit.write_log(n.like.firmware_log, [*events, (7, 13, digests, data)])
             return n.make_evidence(claims={7: log, 9: values}, values=values)
-        self.refused("policy.variant", appended)
+        self.refused("log.boot-services", appended)
 
     # -- T7: no fault anywhere ends in an admission
 
