@@ -57,7 +57,7 @@ static const struct {
 	  "choose what nodes boot" },
 	{ "image", "list", ctl_image_list, "[--json]", "manifests at the server" },
 	{ "site", "check", ctl_site_check, "DIR", "what is wrong with a site folder (offline)" },
-	{ "log", "show", ctl_log_show, "[--json] FILE", "an event log, one event a line (offline)" },
+	{ "log", "show", ctl_log_show, "[--json | --details] FILE", "an event log, one event a line (offline)" },
 	{ "log", "replay", ctl_log_replay, "[--bank NAME] FILE", "register values that a log leads to (offline)" },
 	{ "quote", "verify", ctl_quote_verify,
 	  "--ak FILE --quote FILE --signature FILE [--nonce HEX] [--pcrs FILE]\n"

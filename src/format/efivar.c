@@ -181,6 +181,7 @@ enum reason efi_load_option_read(struct bytes content, struct efi_load_option *r
 	TRY(description_read(&c, &o.description));
 	TRY(cursor_take(&c, list_len, &list));
 	o.optional = bytes_of(c.p, c.n);
+	o.paths = list;
 	paths = cursor_of(list);
 	TRY(path_read(&paths, &o.path));
 	while (paths.n > 0)

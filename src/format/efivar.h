@@ -41,6 +41,7 @@ struct efi_load_option {
 	uint32_t attributes;
 	struct bytes description;	/* UTF-16LE, without NUL */
 	struct efi_path path;		/* of its first device path */
+	struct bytes paths;		/* all of them, as they are */
 	struct bytes optional;
 };
 /* R_FORMAT_TRUNCATED, R_FORMAT_RANGE (a device path that does not end). */

@@ -63,6 +63,7 @@
 const char *eventlog_type_name(uint32_t type);
 
 #define EVENTLOG_TEXT_MAX 1024u		/* a text of eventlog_text */
+#define EVENTLOG_DETAILS_MAX (1u << 20)
 
 /* Where a log was refused. Events count from 0; the Spec ID event is 0. */
 struct eventlog_fault {
@@ -176,6 +177,21 @@ enum reason eventlog_tag_write(const struct eventlog_tag *t, struct blob *ret) m
  * line, at most EVENTLOG_TEXT_MAX. A hint, unless eventlog_digest_is_data.
  */
 enum reason eventlog_text(const struct event *e, struct blob *ret) must_check;
+
+/*
+ * Appends lines `name: value` with all that the event says of itself, more
+ * than fits one line: variables, signatures, device paths, partitions, blobs,
+ * tags, devices. Printable ASCII, EVENTLOG_DETAILS_MAX; none for types that
+ * have no more. Trusted like eventlog_text.
+ */
+enum reason eventlog_details(const struct event *e, struct blob *ret) must_check;
+
+/* UEFI_IMAGE_LOAD_EVENT; its addresses differ from boot to boot and are left out. */
+struct eventlog_image {
+	uint64_t size;			/* in memory */
+	struct bytes path;		/* device path; see efipath.h */
+};
+enum reason eventlog_image_read(struct bytes data, struct eventlog_image *ret) must_check;
 
 /*
  * Writer: the gate's own log. `log` is complete after each call, and

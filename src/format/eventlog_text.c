@@ -11,6 +11,8 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "format/efipath.h"
+#include "format/efivar.h"
 #include "format/facts.h"
 
 #define HEX_SHOWN 16u			/* bytes */
@@ -84,28 +86,45 @@ static bool is_utf16(struct bytes data)
 	return data.p[0] != 0;
 }
 
-/* UEFI_VARIABLE_DATA: its name and the length of its value. */
+/* The name of a boot entry and where it leads. */
+static enum reason put_option(struct blob *b, struct bytes content)
+{
+	struct efi_load_option o;
+
+	TRY(efi_load_option_read(content, &o));
+	TRY(put(b, " = "));
+	TRY(put_utf16(b, o.description));
+	TRY(put(b, ", "));
+	return efi_path_text(o.paths, b);
+}
+
+/* UEFI_VARIABLE_DATA: its name and its value, or the length of that. */
 static enum reason put_variable(struct blob *b, struct bytes data)
 {
-	struct cursor c = cursor_of(data);
-	uint64_t name_units, value_len;
-	struct bytes guid, name;
+	struct efi_variable v;
+	uint16_t number;
+	size_t n;
 	char text[32];
 
-	TRY(cursor_take(&c, 16, &guid));
-	TRY(cursor_le64(&c, &name_units));
-	TRY(cursor_le64(&c, &value_len));
-	if (name_units > c.n / 2)
-		return R_FORMAT_TRUNCATED;
-	TRY(cursor_take(&c, (size_t)name_units * 2, &name));
-	if (value_len > c.n)
-		return R_FORMAT_TRUNCATED;
-	TRY(put_utf16(b, name));
-	if (value_len == 1)
-		snprintf(text, sizeof(text), " = %02x", c.p[0]);
+	TRY(efi_variable_read(data, &v));
+	TRY(put_utf16(b, v.name));
+	n = b->n;
+	if (efi_boot_number(v.name, &number) && put_option(b, v.content) == R_OK)
+		return R_OK;
+	b->n = n;
+	if (v.content.n == 1)
+		snprintf(text, sizeof(text), " = %02x", v.content.p[0]);
 	else
-		snprintf(text, sizeof(text), ", %zu bytes", (size_t)value_len);
+		snprintf(text, sizeof(text), ", %zu bytes", v.content.n);
 	return put(b, text);
+}
+
+static enum reason put_image(struct blob *b, struct bytes data)
+{
+	struct eventlog_image image;
+
+	TRY(eventlog_image_read(data, &image));
+	return image.path.n > 0 ? efi_path_text(image.path, b) : R_FORMAT_TYPE;
 }
 
 static enum reason put_tag(struct blob *b, struct bytes data)
@@ -167,6 +186,10 @@ static enum reason put_typed(struct blob *b, const struct event *e)
 	case EV_EFI_VARIABLE_BOOT2:
 	case EV_EFI_VARIABLE_AUTHORITY:
 		return put_variable(b, e->data);
+	case EV_EFI_BOOT_SERVICES_APPLICATION:
+	case EV_EFI_BOOT_SERVICES_DRIVER:
+	case EV_EFI_RUNTIME_SERVICES_DRIVER:
+		return put_image(b, e->data);
 	default:
 		return R_FORMAT_TYPE;
 	}

@@ -7,6 +7,7 @@
 static void look_at(const struct eventlog *log, const struct event *e)
 {
 	_cleanup_(blob_free) struct blob text = BLOB(EVENTLOG_TEXT_MAX);
+	_cleanup_(blob_free) struct blob details = BLOB(EVENTLOG_DETAILS_MAX + 64);
 	struct eventlog_tag tag;
 	size_t count = 0;
 	bool proven;
@@ -19,6 +20,9 @@ static void look_at(const struct eventlog *log, const struct event *e)
 	must(eventlog_digest_is_data(log, e, &proven) == R_OK);
 	must(eventlog_text(e, &text) == R_OK);
 	must(text_printable(blob_bytes(&text)));
+	must(eventlog_details(e, &details) == R_OK);
+	for (size_t i = 0; i < details.n; i++)
+		must(details.p[i] == '\n' || (details.p[i] >= 0x20 && details.p[i] <= 0x7e));
 	(void)eventlog_type_name(e->type);
 	if (eventlog_tag_read(e->data, &tag) == R_OK) {
 		_cleanup_(blob_free) struct blob again = BLOB(e->data.n + 64);
