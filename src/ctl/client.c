@@ -92,8 +92,9 @@ static enum reason error_of(const json_t *answer)
 
 	if (!json_is_object(e))
 		return R_OK;
-	fprintf(stderr, "bootgatectl: %s\n  %s\n  %s\n", member_text(e, "reason"), member_text(e, "sentence"),
-		member_text(e, "remedy"));
+	const char *about = member_text(e, "about");
+	fprintf(stderr, "bootgatectl: %s%s%s\n  %s\n  %s\n", about, about[0] ? ": " : "", member_text(e, "reason"),
+		member_text(e, "sentence"), member_text(e, "remedy"));
 	return reason_find(member_text(e, "reason"), &r) && r != R_OK ? r : R_INTERNAL;
 }
 

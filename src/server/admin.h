@@ -18,6 +18,8 @@ struct call {
 	struct ipc *from;
 	uint64_t id;
 	bool deferred;
+	/* what was looked at last: a refusal names it */
+	char about[ABOUT_MAX];
 };
 
 /* Begins the transaction of a change; *ret_do is false for a dry run. */
@@ -26,6 +28,12 @@ enum reason admin_change(struct call *c, bool *ret_do) must_check;
 enum reason admin_note(struct call *c, struct bytes target, const char *detail) must_check;
 /* A number in text, `fallback` where it is empty. */
 enum reason admin_number(const char *text, uint64_t fallback, uint64_t *ret) must_check;
+
+/* What is looked at next, for a refusal to name: "node n1". */
+void admin_about(struct call *c, const char *kind, const char *name);
+enum reason admin_node(struct call *c, const char *name, struct node *ret) must_check;
+/* As store_group_known. */
+enum reason admin_group(struct call *c, const char *name) must_check;
 
 #define ADMIN_OP(symbol, function, name, method, path, args, body) \
 	enum reason op_##function(struct call *c) must_check;

@@ -11,8 +11,9 @@ static enum reason boot_of(struct call *c, struct node *ret_node, struct attesta
 {
 	uint64_t boot;
 
+	TRY(admin_node(c, c->m->arg[0], ret_node));
+	admin_about(c, "boot", c->m->arg[1][0] ? c->m->arg[1] : "0");
 	TRY(admin_number(c->m->arg[1], 0, &boot));
-	TRY(store_node_find(c->l->store, c->m->arg[0], ret_node));
 	return store_attestation_of_node(c->l->store, ret_node->id, (unsigned)boot, ret);
 }
 

@@ -46,6 +46,7 @@ enum reason op_group_add(struct call *c)
 	const char *name = c->m->arg[0];
 	bool really;
 
+	admin_about(c, "group", name);
 	TRY(admin_change(c, &really));
 	if (!name_good(name))
 		return R_FORMAT_TEXT;
@@ -63,6 +64,7 @@ enum reason op_group_remove(struct call *c)
 {
 	const char *name = c->m->arg[0];
 
+	admin_about(c, "group", name);
 	/* Only the store knows whether it is in use: a dry run does it and takes it back. */
 	TRY(ledger_savepoint(c->l));
 	enum reason r = store_group_remove(c->l->store, name);
@@ -82,8 +84,8 @@ enum reason op_group_assign(struct call *c)
 	bool really;
 
 	TRY(admin_change(c, &really));
-	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
-	TRY(store_group_known(c->l->store, c->m->arg[1]));
+	TRY(admin_node(c, c->m->arg[0], &n));
+	TRY(admin_group(c, c->m->arg[1]));
 	snprintf(detail, sizeof(detail), "%s to %.63s", n.group[0] ? n.group : "none",
 		 c->m->arg[1][0] ? c->m->arg[1] : "none");
 	snprintf(n.group, sizeof(n.group), "%.63s", c->m->arg[1]);

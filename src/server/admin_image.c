@@ -76,12 +76,14 @@ static enum reason target_of(struct call *c, const char *node, const char *group
 
 	snprintf(ret, TARGET_MAX, "%s", TARGET_ALL);
 	if (group[0]) {
-		if (node[0])
+		if (node[0]) {
+			admin_about(c, "group and target", node);
 			return R_USAGE;
-		TRY(store_group_known(c->l->store, group));
+		}
+		TRY(admin_group(c, group));
 		snprintf(ret, TARGET_MAX, TARGET_GROUP "%.63s", group);
 	} else if (node[0] && strcmp(node, TARGET_ALL) != 0) {
-		TRY(store_node_find(c->l->store, node, &n));
+		TRY(admin_node(c, node, &n));
 		hex_encode(BYTES(n.id), ret);
 	}
 	return R_OK;
@@ -94,6 +96,7 @@ enum reason op_image_select(struct call *c)
 	bool really;
 
 	TRY(admin_change(c, &really));
+	admin_about(c, "image", c->m->arg[0]);
 	TRY(store_manifest_find(c->l->store, c->m->arg[0], &m));
 	TRY(target_of(c, c->m->arg[1], c->m->arg[2], target));
 	if (really) {

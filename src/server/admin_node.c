@@ -103,13 +103,25 @@ static enum reason node_row(void *ctx, const struct node *n)
 	return R_OK;
 }
 
+/* A state, or one of the two that are none: `held` and `conflict`. */
+static bool filter_known(const char *filter)
+{
+	for (int s = 0; s < NODE_STATE_MAX; s++)
+		if (strcmp(filter, node_state_name((enum node_state)s)) == 0)
+			return true;
+	return filter[0] == '\0' || strcmp(filter, "held") == 0 || strcmp(filter, "conflict") == 0;
+}
+
 enum reason op_node_list(struct call *c)
 {
 	uint8_t after[SHA256_LEN];
 	struct page p = { .c = c };
 	bool first = c->m->arg[2][0] == '\0';
 
-	TRY(store_group_known(c->l->store, c->m->arg[1]));
+	admin_about(c, "state", c->m->arg[0]);
+	if (!filter_known(c->m->arg[0]))
+		return R_FORMAT_RANGE;
+	TRY(admin_group(c, c->m->arg[1]));
 	if (!first)
 		TRY(hex_decode(bytes_str(c->m->arg[2]), after, sizeof(after)));
 	out_array(&c->out, "nodes");
@@ -159,7 +171,7 @@ enum reason op_node_show(struct call *c)
 
 	if (!a)
 		return R_INTERNAL_MEMORY;
-	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
+	TRY(admin_node(c, c->m->arg[0], &n));
 	admin_node_out(&c->out, &n);
 	TRY(conflicts_of(c, &n, &x));
 	conflicts_out(&c->out, &x);

@@ -12,6 +12,7 @@ static enum reason label_set(struct call *c, struct node *n, const char *label)
 {
 	uint8_t other[SHA256_LEN];
 
+	admin_about(c, "label", label);
 	if (label[0] == '\0' || !text_printable(bytes_str(label)) || strlen(label) >= sizeof(n->label))
 		return R_FORMAT_TEXT;
 	enum reason r = store_node_labelled(c->l->store, label, n->id, other);
@@ -37,7 +38,7 @@ static enum reason node_change(struct call *c, enum node_state to)
 	bool really;
 
 	TRY(admin_change(c, &really));
-	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
+	TRY(admin_node(c, c->m->arg[0], &n));
 	if (n.state == NODE_RETIRED)
 		return R_NODE_CONFLICT;
 	enum node_state was = n.state;
@@ -54,7 +55,7 @@ static enum reason node_change(struct call *c, enum node_state to)
 		if (c->m->arg[1][0])
 			TRY(label_set(c, &n, c->m->arg[1]));
 		if (c->m->arg[2][0]) {
-			TRY(store_group_known(c->l->store, c->m->arg[2]));
+			TRY(admin_group(c, c->m->arg[2]));
 			snprintf(n.group, sizeof(n.group), "%.63s", c->m->arg[2]);
 		}
 	}
@@ -85,7 +86,7 @@ enum reason op_node_rename(struct call *c)
 	bool really;
 
 	TRY(admin_change(c, &really));
-	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
+	TRY(admin_node(c, c->m->arg[0], &n));
 	if (n.state == NODE_RETIRED)
 		return R_NODE_CONFLICT;
 	snprintf(was, sizeof(was), "%s", n.label);
@@ -113,8 +114,10 @@ enum reason op_node_rebind(struct call *c)
 	bool really;
 
 	TRY(admin_change(c, &really));
-	TRY(store_node_find(c->l->store, c->m->arg[0], &was));
-	TRY(store_node_find(c->l->store, c->m->arg[1], &n));
+	TRY(admin_node(c, c->m->arg[0], &was));
+	TRY(admin_node(c, c->m->arg[1], &n));
+	if (was.state == NODE_RETIRED)
+		admin_about(c, "node", c->m->arg[0]);
 	if (memcmp(was.id, n.id, SHA256_LEN) == 0 || was.state == NODE_RETIRED || n.state == NODE_REVOKED)
 		return R_NODE_CONFLICT;
 	was.state = NODE_RETIRED;

@@ -6,7 +6,7 @@
 
 enum reason op_policy_show(struct call *c)
 {
-	TRY(store_group_known(c->l->store, c->m->arg[0]));
+	TRY(admin_group(c, c->m->arg[0]));
 	const struct group_policy *g = policy_of(c->l, c->m->arg[0]);
 	const struct policy *p = &g->values;
 
@@ -45,7 +45,7 @@ enum reason op_policy_set(struct call *c)
 
 	TRY(admin_change(c, &really));
 	TRY(policy_read(c->body, &p));
-	TRY(store_group_known(c->l->store, group));
+	TRY(admin_group(c, group));
 	/* Two groups count each for itself; the first one of a group goes on from that of all. */
 	p.version = policy_of(c->l, group)->values.version + 1;
 	if (really) {

@@ -58,8 +58,19 @@ static enum reason variant_row(void *ctx, struct bytes encoded)
 	return R_OK;
 }
 
+static bool state_known(const char *name)
+{
+	for (int s = 0; s < VARIANT_STATE_MAX; s++)
+		if (strcmp(name, variant_state_name((enum variant_state)s)) == 0)
+			return true;
+	return name[0] == '\0';
+}
+
 enum reason op_ref_list(struct call *c)
 {
+	admin_about(c, "state", c->m->arg[1]);
+	if (!state_known(c->m->arg[1]))
+		return R_FORMAT_RANGE;
 	out_array(&c->out, "variants");
 	TRY(store_variant_each(c->l->store, false, variant_row, c));
 	out_end(&c->out);
@@ -72,6 +83,7 @@ enum reason op_ref_show(struct call *c)
 	_cleanup_(reference_variant_free) struct reference_variant v = { 0 };
 	uint64_t id;
 
+	admin_about(c, "variant", c->m->arg[0]);
 	TRY(text_u64(bytes_str(c->m->arg[0]), INT64_MAX, &id));
 	TRY(store_variant_get(c->l->store, id, &body));
 	TRY(reference_variant_read(blob_bytes(&body), &v));
@@ -89,7 +101,7 @@ enum reason op_ref_learn(struct call *c)
 
 	if (!a)
 		return R_INTERNAL_MEMORY;
-	TRY(store_node_find(c->l->store, c->m->arg[0], &n));
+	TRY(admin_node(c, c->m->arg[0], &n));
 	TRY(store_attestation_of_boot(c->l->store, n.id, a));
 	TRY(store_evidence(c->l->store, a->evidence_digest, &body));
 	TRY(job_add(c->l, JOB_LEARN, c->from, c->id, blob_bytes(&body), &j));
@@ -112,6 +124,7 @@ static enum reason variant_change(struct call *c, enum variant_state to)
 	uint64_t id;
 
 	TRY(admin_change(c, &really));
+	admin_about(c, "variant", c->m->arg[0]);
 	TRY(text_u64(bytes_str(c->m->arg[0]), INT64_MAX, &id));
 	TRY(store_variant_get(c->l->store, id, &body));
 	TRY(reference_variant_read(blob_bytes(&body), &v));
@@ -119,7 +132,7 @@ static enum reason variant_change(struct call *c, enum variant_state to)
 	if (to == VARIANT_ACTIVE && c->m->reason[0] == '\0')
 		return R_POLICY_REASON_MISSING;
 	if (v.state == VARIANT_REVOKED && to == VARIANT_ACTIVE)
-		return R_STORE_NOT_FOUND;
+		return R_STORE_REVOKED;
 	if (really) {
 		char detail[160];
 

@@ -29,6 +29,7 @@ struct front_request {
 	/* Value of a query argument, NULL where there is none. */
 	const char *(*query)(const struct front_request *q, const char *name);
 	void *connection;
+	char *about;			/* ABOUT_MAX: what a refusal of this is about, if that can be said */
 };
 
 struct front_app {

@@ -102,6 +102,7 @@ static enum reason named_arg(const struct front_request *q, const json_t *body, 
 	const char *value = q->query(q, name);
 	const json_t *member = json_object_get(body, name);
 
+	snprintf(q->about, ABOUT_MAX, "%s", name);
 	if (member && !json_is_string(member))
 		return R_FORMAT_TYPE;
 	if (member)
@@ -117,7 +118,8 @@ static enum reason named_arg(const struct front_request *q, const json_t *body, 
 }
 
 /* Every member of the body must be one that this operation knows. */
-static enum reason members_known(const json_t *body, const char *args, enum admin_body kind)
+static enum reason members_known(const struct front_request *q, const json_t *body, const char *args,
+				 enum admin_body kind)
 {
 	const char *key;
 	json_t *value;
@@ -134,8 +136,10 @@ static enum reason members_known(const json_t *body, const char *args, enum admi
 			p += word;
 			p += strspn(p, " ");
 		}
-		if (!known)
+		if (!known) {
+			front_about(q->about, "", key);
 			return R_FORMAT_UNKNOWN_KEY;
+		}
 	}
 	return R_OK;
 }
@@ -159,6 +163,7 @@ static enum reason arguments(const struct front_request *q, const json_t *body, 
 		p += strspn(p, " ");
 	}
 	TRY(named_arg(q, body, "reason", m->reason, sizeof(m->reason)));
+	q->about[0] = '\0';
 	m->dry_run = json_is_true(json_object_get(body, "dry_run"));
 	return R_OK;
 }
@@ -187,7 +192,7 @@ static enum reason manifest_tail(struct bytes cose, struct blob *ret)
 	return blob_append(ret, cose.p, cose.n);
 }
 
-static enum reason tail_of(const json_t *body, enum admin_body kind, struct blob *ret)
+static enum reason tail_of(const json_t *body, enum admin_body kind, char about[ABOUT_MAX], struct blob *ret)
 {
 	const json_t *value = json_object_get(body, "body");
 
@@ -207,11 +212,11 @@ static enum reason tail_of(const json_t *body, enum admin_body kind, struct blob
 
 		if (!p)
 			return R_INTERNAL_MEMORY;
-		TRY(front_policy(value, p));
+		TRY(front_policy(value, p, about));
 		return policy_write(p, ret);
 	}
 	case BODY_EK_LIST:
-		return front_ek_list(value, ret);
+		return front_ek_list(value, about, ret);
 	}
 	return R_INTERNAL;
 }
@@ -231,9 +236,9 @@ static enum reason message_of(const struct front_request *q, uint32_t *ret_type,
 	TRY(route_find(q->method, q->path, &op, m->arg, &from));
 	if (q->body.n > 0)
 		TRY(front_json(q->body, &body));
-	TRY(members_known(body, admin_route[op].args, admin_route[op].body));
+	TRY(members_known(q, body, admin_route[op].args, admin_route[op].body));
 	TRY(arguments(q, body, op, from, m));
-	TRY(tail_of(body, admin_route[op].body, &tail));
+	TRY(tail_of(body, admin_route[op].body, q->about, &tail));
 	m->op = op;
 	snprintf(m->actor, sizeof(m->actor), "%s", q->peer);
 	m->tail = (uint32_t)tail.n;

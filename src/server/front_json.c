@@ -9,6 +9,14 @@
 
 #define EK_LIST_MAX 20000u
 
+void front_about(char about[ABOUT_MAX], const char *where, const char *member)
+{
+	char shown[128];
+
+	text_escape(bytes_str(member), shown, sizeof(shown));
+	snprintf(about, ABOUT_MAX, "%.64s%s%s", where, where[0] && shown[0] ? ": " : "", shown);
+}
+
 enum reason front_json(struct bytes in, json_t **ret)
 {
 	json_error_t e;
@@ -31,7 +39,8 @@ void front_json_free(json_t **j)
 }
 
 /* Only these members, no others. */
-static enum reason only(const json_t *object, const char *const *names, size_t count)
+static enum reason only(const json_t *object, const char *const *names, size_t count, const char *where,
+			char about[ABOUT_MAX])
 {
 	const char *key;
 	json_t *value;
@@ -43,8 +52,10 @@ static enum reason only(const json_t *object, const char *const *names, size_t c
 
 		while (i < count && strcmp(names[i], key) != 0)
 			i++;
-		if (i == count)
+		if (i == count) {
+			front_about(about, where, key);
 			return R_FORMAT_UNKNOWN_KEY;
+		}
 	}
 	return R_OK;
 }
@@ -76,13 +87,16 @@ static enum reason texts(const json_t *array, char *ret, size_t each, size_t max
 	return R_OK;
 }
 
-static enum reason fact_of(const json_t *in, struct fact_rule *ret)
+static enum reason fact_of(const json_t *in, struct fact_rule *ret, const char *where, char about[ABOUT_MAX])
 {
 	static const char *const names[] = { "fact", "kind", "values" };
 	char kind[16];
 
-	TRY(only(in, names, ARRAY_LEN(names)));
+	front_about(about, where, "");
+	TRY(only(in, names, ARRAY_LEN(names), where, about));
+	front_about(about, where, "fact");
 	TRY(text_of(json_object_get(in, "fact"), ret->fact, sizeof(ret->fact)));
+	front_about(about, where, "kind");
 	TRY(text_of(json_object_get(in, "kind"), kind, sizeof(kind)));
 	if (strcmp(kind, "allowed") == 0)
 		ret->kind = FACT_ALLOWED;
@@ -90,19 +104,22 @@ static enum reason fact_of(const json_t *in, struct fact_rule *ret)
 		ret->kind = FACT_MINIMUM;
 	else
 		return R_FORMAT_RANGE;
+	front_about(about, where, "values");
 	return texts(json_object_get(in, "values"), ret->value[0], sizeof(ret->value[0]), ARRAY_LEN(ret->value),
 		     &ret->value_count);
 }
 
-enum reason front_policy(const json_t *in, struct policy *ret)
+enum reason front_policy(const json_t *in, struct policy *ret, char about[ABOUT_MAX])
 {
 	/* `version` and `group` are shown; where a policy goes is said beside it: what is sent is not looked at. */
 	static const char *const names[] = { "id", "version", "group", "lifetime", "required", "parameters", "facts" };
 	const json_t *lifetime = json_object_get(in, "lifetime"), *facts = json_object_get(in, "facts");
 
-	TRY(only(in, names, ARRAY_LEN(names)));
+	TRY(only(in, names, ARRAY_LEN(names), "", about));
 	policy_default(ret);
+	front_about(about, "", "id");
 	TRY(text_of(json_object_get(in, "id"), ret->id, sizeof(ret->id)));
+	front_about(about, "", "lifetime");
 	if (lifetime) {
 		if (!json_is_integer(lifetime))
 			return R_FORMAT_TYPE;
@@ -111,10 +128,13 @@ enum reason front_policy(const json_t *in, struct policy *ret)
 			return R_FORMAT_RANGE;
 		ret->lifetime = (uint32_t)v;
 	}
+	front_about(about, "", "required");
 	TRY(texts(json_object_get(in, "required"), ret->required[0], sizeof(ret->required[0]),
 		  POLICY_NAMES_MAX, &ret->required_count));
+	front_about(about, "", "parameters");
 	TRY(texts(json_object_get(in, "parameters"), ret->parameter[0], sizeof(ret->parameter[0]),
 		  POLICY_NAMES_MAX, &ret->parameter_count));
+	front_about(about, "", "facts");
 	if (!facts)
 		return R_OK;
 	if (!json_is_array(facts))
@@ -123,8 +143,11 @@ enum reason front_policy(const json_t *in, struct policy *ret)
 		return R_FORMAT_TOO_LARGE;
 	ret->fact_count = json_array_size(facts);
 	for (size_t i = 0; i < ret->fact_count; i++) {
+		char where[32];
+
 		memset(&ret->fact[i], 0, sizeof(ret->fact[i]));
-		TRY(fact_of(json_array_get(facts, i), &ret->fact[i]));
+		snprintf(where, sizeof(where), "facts %zu", i + 1);
+		TRY(fact_of(json_array_get(facts, i), &ret->fact[i], where, about));
 	}
 	return R_OK;
 }
@@ -140,7 +163,7 @@ static enum reason digest_of_text(const json_t *value, uint8_t ret[SHA256_LEN], 
 	return R_OK;
 }
 
-static enum reason ek_of(const json_t *in, struct listed_ek *ret)
+static enum reason ek_of(const json_t *in, struct listed_ek *ret, const char *where, char about[ABOUT_MAX])
 {
 	static const char *const names[] = { "line", "ek_cert_sha256", "ek_spki_sha256", "ek_name", "label", "group" };
 	const json_t *name = json_object_get(in, "ek_name"), *label = json_object_get(in, "label");
@@ -148,7 +171,8 @@ static enum reason ek_of(const json_t *in, struct listed_ek *ret)
 	size_t n = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	TRY(only(in, names, ARRAY_LEN(names)));
+	front_about(about, where, "");
+	TRY(only(in, names, ARRAY_LEN(names), where, about));
 	TRY(digest_of_text(json_object_get(in, "ek_cert_sha256"), ret->certificate_digest,
 			   &ret->has_certificate));
 	TRY(digest_of_text(json_object_get(in, "ek_spki_sha256"), ret->spki_digest, &ret->has_spki));
@@ -172,7 +196,7 @@ static enum reason ek_of(const json_t *in, struct listed_ek *ret)
 	return group ? text_of(group, ret->group, sizeof(ret->group)) : R_OK;
 }
 
-enum reason front_ek_list(const json_t *in, struct blob *ret)
+enum reason front_ek_list(const json_t *in, char about[ABOUT_MAX], struct blob *ret)
 {
 	if (!json_is_array(in))
 		return R_FORMAT_TYPE;
@@ -180,8 +204,10 @@ enum reason front_ek_list(const json_t *in, struct blob *ret)
 		return R_FORMAT_TOO_LARGE;
 	for (size_t i = 0; i < json_array_size(in); i++) {
 		struct listed_ek e;
+		char where[32];
 
-		TRY(ek_of(json_array_get(in, i), &e));
+		snprintf(where, sizeof(where), "entry %zu", i + 1);
+		TRY(ek_of(json_array_get(in, i), &e, where, about));
 		TRY(blob_append(ret, &e, sizeof(e)));
 	}
 	return R_OK;

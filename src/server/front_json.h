@@ -7,13 +7,16 @@
 
 #include "base/bytes.h"
 #include "format/policy.h"
+#include "server/msg.h"
 
+/* A member that something is wrong with, and where it stands; escaped, since others wrote it. */
+void front_about(char about[ABOUT_MAX], const char *where, const char *member);
 /* One object, duplicates refused. */
 enum reason front_json(struct bytes in, json_t **ret) must_check;
 void front_json_free(json_t **j);
 /* docs/references.md, policy. */
-enum reason front_policy(const json_t *in, struct policy *ret) must_check;
+enum reason front_policy(const json_t *in, struct policy *ret, char about[ABOUT_MAX]) must_check;
 /* Array of {line, ek_cert_sha256, ek_spki_sha256, ek_name, label, group}: struct listed_ek each. */
-enum reason front_ek_list(const json_t *in, struct blob *ret) must_check;
+enum reason front_ek_list(const json_t *in, char about[ABOUT_MAX], struct blob *ret) must_check;
 
 #endif

@@ -40,13 +40,13 @@ static enum MHD_Result respond(struct MHD_Connection *c, const struct msg_answer
 	return done;
 }
 
-static enum MHD_Result refuse(const struct front *f, struct MHD_Connection *c, enum reason r)
+static enum MHD_Result refuse(const struct front *f, struct MHD_Connection *c, enum reason r, const char *about)
 {
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
 	uint32_t retry_after = reason_class(r) == REASON_TRANSIENT ? FRONT_RETRY_S : 0;
 	struct msg_answer a;
 
-	if (refusal_write(r, retry_after, f->app->json, &a, &body) != R_OK)
+	if (refusal_write(r, about, retry_after, f->app->json, &a, &body) != R_OK)
 		return MHD_NO;
 	return respond(c, &a, blob_bytes(&body));
 }
@@ -149,11 +149,12 @@ static void body_drop(struct front *f, struct request *q)
 	blob_free(&q->body);
 }
 
-static enum reason hand_on(struct front *f, struct request *q, const char *method, const char *path)
+static enum reason hand_on(struct front *f, struct request *q, const char *method, const char *path,
+			   char about[ABOUT_MAX])
 {
 	_cleanup_(blob_free) struct blob message = BLOB(f->app->message_max);
 	struct front_request r = { .method = method, .path = path, .body = blob_bytes(&q->body),
-				   .query = query_value, .connection = q->connection };
+				   .query = query_value, .connection = q->connection, .about = about };
 	uint32_t type;
 
 	if (f->waiting_count >= FRONT_PENDING_MAX)
@@ -192,7 +193,7 @@ static enum MHD_Result begin(struct listener *from, struct MHD_Connection *c, co
 	if (r == R_OK && length && strtoull(length, NULL, 10) > limit)
 		r = R_FORMAT_TOO_LARGE;
 	if (r != R_OK)
-		return refuse(f, c, r);
+		return refuse(f, c, r, "");
 
 	struct request *q = calloc(1, sizeof(*q));
 	if (!q)
@@ -231,12 +232,13 @@ enum MHD_Result front_on_request(void *cls, struct MHD_Connection *c, const char
 		return MHD_YES;
 	}
 	if (q->progress == READING) {
-		enum reason r = q->refused != R_OK ? q->refused : hand_on(f, q, method, path);
+		char about[ABOUT_MAX] = "";
+		enum reason r = q->refused != R_OK ? q->refused : hand_on(f, q, method, path, about);
 
 		if (r == R_OK)
 			return MHD_YES;
 		q->progress = DONE;
-		return refuse(f, c, r);
+		return refuse(f, c, r, about);
 	}
 	if (q->progress == ANSWERED) {
 		q->progress = DONE;
@@ -311,7 +313,7 @@ void front_expire(struct front *f, uint64_t now)
 		next = q->next;
 		if (q->deadline > now)
 			continue;
-		if (refusal_write(R_SERVER_BUSY, FRONT_RETRY_S, f->app->json, &q->head, &q->answer) != R_OK)
+		if (refusal_write(R_SERVER_BUSY, "", FRONT_RETRY_S, f->app->json, &q->head, &q->answer) != R_OK)
 			q->head = (struct msg_answer){ .status = 500 };
 		resume(f, q);
 	}

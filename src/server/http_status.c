@@ -11,6 +11,7 @@ uint16_t http_status(enum reason r)
 	case R_RECEIPT_UNKNOWN:
 		return 404;
 	case R_STORE_EXISTS:
+	case R_STORE_REVOKED:
 	case R_STORE_AMBIGUOUS:
 	case R_NODE_CONFLICT:
 		return 409;

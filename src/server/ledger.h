@@ -134,7 +134,8 @@ int64_t ledger_now(void);
 enum reason ledger_write(struct ledger *l) must_check;
 void answer_body(struct ledger *l, struct ipc *to, uint64_t id, enum media media, struct bytes body);
 void answer_json(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status, struct bytes text);
-void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, uint32_t retry_after);
+void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const char *about,
+		    uint32_t retry_after);
 /* Sends what waited. `bad`: the commit failed, so nothing of it is true. */
 void answers_send(struct ledger *l, enum reason bad);
 void answers_free(struct ledger *l);

@@ -31,6 +31,24 @@ enum reason admin_number(const char *text, uint64_t fallback, uint64_t *ret)
 	return text_u64(bytes_str(text), INT64_MAX, ret);
 }
 
+void admin_about(struct call *c, const char *kind, const char *name)
+{
+	snprintf(c->about, sizeof(c->about), "%s %.200s", kind, name);
+}
+
+enum reason admin_node(struct call *c, const char *name, struct node *ret)
+{
+	admin_about(c, "node", name);
+	return store_node_find(c->l->store, name, ret);
+}
+
+enum reason admin_group(struct call *c, const char *name)
+{
+	if (name[0])
+		admin_about(c, "group", name);
+	return store_group_known(c->l->store, name);
+}
+
 typedef enum reason (*operation)(struct call *c);
 
 static const operation operations[ADMIN_OP_MAX] = {
@@ -71,6 +89,6 @@ void on_admin(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_
 	if (r == R_OK)
 		r = perform(&c);
 	if (r != R_OK || !c.deferred)
-		out_answer(l, from, id, r, &c.out);
+		out_answer(l, from, id, r, c.about, &c.out);
 	out_free(&c.out);
 }

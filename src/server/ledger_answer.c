@@ -43,12 +43,13 @@ void answer_json(struct ledger *l, struct ipc *to, uint64_t id, uint16_t status,
 	answer_add(l, to, id, head, text);
 }
 
-void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, uint32_t retry_after)
+void answer_problem(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const char *about,
+		    uint32_t retry_after)
 {
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
 	struct msg_answer head;
 
-	if (refusal_write(r, retry_after, to == &l->admin, &head, &body) != R_OK)
+	if (refusal_write(r, about, retry_after, to == &l->admin, &head, &body) != R_OK)
 		head = (struct msg_answer){ .status = 500 };
 	answer_add(l, to, id, head, blob_bytes(&body));
 }
@@ -61,7 +62,7 @@ void answer_refusal(struct ledger *l, struct ipc *to, uint64_t id, enum reason r
 		l->count.busy++;
 	else
 		l->count.refused++;
-	answer_problem(l, to, id, r, retry);
+	answer_problem(l, to, id, r, "", retry);
 }
 
 void answers_free(struct ledger *l)
@@ -88,7 +89,7 @@ static enum reason refusal_send(struct ledger *l, const struct answer *a, enum r
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_PROBLEM);
 	struct msg_answer head;
 
-	TRY(refusal_write(r, retry_after, a->to == &l->admin, &head, &body));
+	TRY(refusal_write(r, "", retry_after, a->to == &l->admin, &head, &body));
 	return answer_send(a, &head, blob_bytes(&body));
 }
 

@@ -111,12 +111,13 @@ void out_end(struct out *o)
 		o->depth--;
 }
 
-void out_answer(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const struct out *o)
+void out_answer(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const char *about,
+		const struct out *o)
 {
 	if (r == R_OK && o->failed)
 		r = R_INTERNAL_MEMORY;
 	if (r != R_OK) {
-		answer_problem(l, to, id, r, 0);
+		answer_problem(l, to, id, r, about, 0);
 		return;
 	}
 	_cleanup_free_ char *text = json_dumps(o->open[0], JSON_COMPACT | JSON_SORT_KEYS);

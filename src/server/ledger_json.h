@@ -34,7 +34,8 @@ void out_object(struct out *o, const char *key);
 void out_array(struct out *o, const char *key);
 void out_end(struct out *o);	/* of the innermost object or array */
 
-/* Sends the answer, or, where r is not R_OK, {"error": {...}} with its status. */
-void out_answer(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const struct out *o);
+/* Sends the answer, or, where r is not R_OK, {"error": {...}} with its status and what it is about. */
+void out_answer(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const char *about,
+		const struct out *o);
 
 #endif

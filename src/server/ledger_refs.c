@@ -160,6 +160,6 @@ void on_learned(struct ledger *l, struct job *j, const struct msg_learned *m, st
 	} else if (r == R_OK) {
 		r = learn_store(l, j, set, &out);
 	}
-	out_answer(l, j->front, j->front_id, r, &out);
+	out_answer(l, j->front, j->front_id, r, "", &out);
 	job_remove(l, j);
 }

@@ -144,6 +144,7 @@ struct msg_answer {
  */
 #define ADMIN_ARGS 4u
 #define ADMIN_ARG_MAX 256u
+#define ABOUT_MAX 256u		/* what a refusal is about */
 struct msg_admin {
 	uint32_t op;			/* enum admin_op */
 	char actor[64];			/* who asks: "uid 0 root", "cn alice" */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
+#include <jansson.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "server/http_status.h"
 #include "server/refusal.h"
 
-static enum reason in_json(enum reason r, struct blob *ret)
+static enum reason in_json(enum reason r, const char *about, struct blob *ret)
 {
-	char text[1024];
-	/* Names, sentences and remedies of reason.def need no escapes in JSON. */
-	int n = snprintf(text, sizeof(text),
-			 "{\"error\":{\"class\":\"%s\",\"reason\":\"%s\",\"remedy\":\"%s\",\"sentence\":\"%s\"}}",
-			 reason_class_name(reason_class(r)), reason_name(r), reason_remedy(r),
-			 reason_sentence(r));
+	json_t *j = json_pack("{s:{s:s s:s s:s s:s s:s*}}", "error", "class", reason_class_name(reason_class(r)),
+			      "reason", reason_name(r), "remedy", reason_remedy(r), "sentence",
+			      reason_sentence(r), "about", about[0] ? about : NULL);
+	_cleanup_free_ char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
 
-	return blob_append(ret, text, (size_t)n);
+	json_decref(j);
+	return text ? blob_append(ret, text, strlen(text)) : R_INTERNAL_MEMORY;
 }
 
 static enum reason as_problem(enum reason r, uint32_t retry_after, struct blob *ret)
@@ -25,11 +25,11 @@ static enum reason as_problem(enum reason r, uint32_t retry_after, struct blob *
 	return problem_write(&p, ret);
 }
 
-enum reason refusal_write(enum reason r, uint32_t retry_after, bool json, struct msg_answer *ret_head,
-			  struct blob *ret_body)
+enum reason refusal_write(enum reason r, const char *about, uint32_t retry_after, bool json,
+			  struct msg_answer *ret_head, struct blob *ret_body)
 {
 	blob_reset(ret_body);
-	TRY(json ? in_json(r, ret_body) : as_problem(r, retry_after, ret_body));
+	TRY(json ? in_json(r, about, ret_body) : as_problem(r, retry_after, ret_body));
 	*ret_head = (struct msg_answer){ .status = http_status(r),
 					 .media = json ? MEDIA_JSON : MEDIA_PROBLEM,
 					 .retry_after = retry_after, .tail = (uint32_t)ret_body->n };

@@ -4,8 +4,8 @@
 
 #include "server/msg.h"
 
-/* The answer that says no: in JSON to operators, as a problem to gates. */
-enum reason refusal_write(enum reason r, uint32_t retry_after, bool json, struct msg_answer *ret_head,
-			  struct blob *ret_body) must_check;
+/* The answer that says no: in JSON to operators, with what is meant by it (`about`, "" for none), as a problem to gates. */
+enum reason refusal_write(enum reason r, const char *about, uint32_t retry_after, bool json,
+			  struct msg_answer *ret_head, struct blob *ret_body) must_check;
 
 #endif

@@ -236,7 +236,7 @@ class Hostile(kit.PathCase):
             ("POST", "policy", '{"body":{"id":"p","lifetime":1}}', "format.range"),
             ("POST", "policy", '{"body":{"id":"p","what":1}}', "format.unknown-key"),
             ("POST", "ek/load/list", '{"body":[{}]}', "format.missing-key"),
-            ("POST", "ek/load/a%0Ab", '{"body":[{"name":"00"}]}', "format.text"),
+            ("POST", "ek/load/a%0Ab", '{"body":[{"ek_name":"00"}]}', "format.text"),
         ]
         for method, path, body, reason in cases:
             with self.subTest(path=path, body=body):
@@ -245,6 +245,47 @@ class Hostile(kit.PathCase):
                 self.assertEqual(answer["error"]["reason"], reason)
         status, _ = self.admin("GET", "status")
         self.assertEqual(status, 200)
+
+    def test_refusals_say_what_they_are_about(self):
+        fact = '{"body":{"id":"p","facts":[{"fact":"a","kind":"allowed","values":[]},{"fact":"b","%s":"c"}]}}'
+        cases = [
+            ("GET", "node/absent-node", None, "store.not-found", "node absent-node"),
+            ("GET", "explain/n1?boot=999", None, "store.not-found", "boot 999"),
+            ("GET", "node?state=approved", None, "format.range", "state approved"),
+            ("GET", "node?group=absent", None, "group.unknown", "group absent"),
+            ("GET", "ref?state=enrolled", None, "format.range", "state enrolled"),
+            ("GET", "ref/999", None, "store.not-found", "variant 999"),
+            ("POST", "image/select/host:9", "{}", "store.not-found", "image host:9"),
+            ("POST", "image/select/host:1", '{"group":"absent"}', "group.unknown", "group absent"),
+            ("POST", "image/select/host:1", '{"target":"absent"}', "store.not-found", "node absent"),
+            ("POST", "group/absent/remove", "{}", "group.unknown", "group absent"),
+            ("POST", "node/n1/rebind", '{"to":"absent"}', "store.not-found", "node absent"),
+            ("POST", "node/n1/approve", '{"colour":"red"}', "format.unknown-key", "colour"),
+            ("POST", "node/n1/approve", '{"col\\"our":1}', "format.unknown-key", 'col"our'),
+            ("POST", "node/n1/approve", '{"label":7}', "format.type", "label"),
+            ("POST", "policy", '{"body":{"id":"p","lifetime":1}}', "format.range", "lifetime"),
+            ("POST", "policy", '{"body":{"id":"p","what":1}}', "format.unknown-key", "what"),
+            ("POST", "policy", '{"body":{"id":"p","required":1}}', "format.type", "required"),
+            ("POST", "policy", fact % "kind", "format.range", "facts 2: kind"),
+            ("POST", "policy", fact % "what", "format.unknown-key", "facts 2: what"),
+            ("POST", "ek/load/list", '{"body":[{}]}', "format.missing-key", "entry 1"),
+        ]
+        for method, path, body, reason, about in cases:
+            with self.subTest(path=path, body=body):
+                _, answer = self.admin(method, path, body)
+                self.assertEqual((answer["error"]["reason"], answer["error"].get("about")), (reason, about))
+        self.assertNotIn("about", self.admin("GET", "nothing")[1]["error"])
+        self.assertIn("bootgatectl: variant 999: store.not-found", self.control.ctl("ref", "show", "999", code=1))
+
+    def test_revoked_variant_stays_so(self):
+        (first, *_) = self.control.json("ref", "list", "--state", "active")["variants"]
+        self.control.ctl("ref", "revoke", str(first["id"]), "--reason", "test")
+        said = self.control.ctl("ref", "activate", str(first["id"]), "--reason", "test", code=1)
+        self.assertIn(f"variant {first['id']}: store.revoked", said)
+        # The way that its remedy names.
+        self.control.ctl("ref", "learn", "n1", "--reason", "test")
+        self.control.ctl("ref", "activate", "--all-staged", "--reason", "test")
+        self.assert_booted(self.node.boot())
 
     def test_dry_run_changes_nothing(self):
         before = self.control.json("node", "show", "n1"), len(self.control.json("audit", "list")["rows"])
