@@ -285,7 +285,13 @@ class Hostile(kit.PathCase):
         # The way that its remedy names.
         self.control.ctl("ref", "learn", "n1", "--reason", "test")
         self.control.ctl("ref", "activate", "--all-staged", "--reason", "test")
+        self.assertIn("nothing is staged", self.control.ctl("ref", "activate", "--all-staged", "--reason", "test"))
         self.assert_booted(self.node.boot())
+
+    def test_evidence_makes_its_folder(self):
+        folder = os.path.join(self.control.dir, "evidence-of-n1")
+        self.control.ctl("node", "evidence", "n1", folder)
+        self.assertIn("firmware.log", os.listdir(folder))
 
     def test_dry_run_changes_nothing(self):
         before = self.control.json("node", "show", "n1"), len(self.control.json("audit", "list")["rows"])
