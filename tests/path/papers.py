@@ -121,7 +121,7 @@ class Lists(PapersCase):
         self.assertEqual(node.boot(), ADMIT)
         shown = self.control.json("node", "show", "bound")
         self.assertEqual((shown["group"], shown["state"]), (group, "enrolled"))
-        self.assertEqual(node.said[BASIS], "EK list papers-7.csv line 2")
+        self.assertEqual(node.said[BASIS], "EK list papers-7.csv line 2, no certificate")
 
     def test_every_filled_column_must_fit(self):
         node = self.soft_node(listed=False)
