@@ -57,13 +57,13 @@ enum reason session_token_write(const struct session_token *t, struct blob *ret)
 	return cbor_write_end(&w, PLAIN_MAX);
 }
 
-/* [name, certificate digest or empty, SPKI digest, trusted, proof digest] */
+/* [name, certificate digest or empty, SPKI digest, proof digest] */
 static enum reason ek_read(struct cursor *c, struct enrol_token_ek *ret)
 {
 	struct bytes name, certificate;
 	size_t parts;
 
-	TRY(cbor_array(c, 5, 5, &parts));
+	TRY(cbor_array(c, 4, 4, &parts));
 	TRY(cbor_bytes(c, EK_NAME_MIN, EK_NAME_MAX, &name));
 	memcpy(ret->name, name.p, name.n);
 	ret->name_len = (uint32_t)name.n;
@@ -75,7 +75,6 @@ static enum reason ek_read(struct cursor *c, struct enrol_token_ek *ret)
 		memcpy(ret->certificate_digest, certificate.p, SHA256_LEN);
 	}
 	TRY(cbor_copy(c, ret->spki_digest, SHA256_LEN));
-	TRY(cbor_bool(c, &ret->trusted));
 	return cbor_copy(c, ret->proof_digest, SHA256_LEN);
 }
 
@@ -83,11 +82,10 @@ static void ek_write(struct cbor_writer *w, const struct enrol_token_ek *ek)
 {
 	size_t len = ek->name_len <= sizeof ek->name ? ek->name_len : 0;
 
-	cbor_put_array(w, 5, 5, 5);
+	cbor_put_array(w, 4, 4, 4);
 	cbor_put_bytes(w, EK_NAME_MIN, EK_NAME_MAX, bytes_of(ek->name, len));
 	cbor_put_copy(w, ek->certificate_digest, ek->has_certificate ? SHA256_LEN : 0);
 	cbor_put_copy(w, ek->spki_digest, SHA256_LEN);
-	cbor_put_bool(w, ek->trusted);
 	cbor_put_copy(w, ek->proof_digest, SHA256_LEN);
 }
 

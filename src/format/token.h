@@ -32,7 +32,6 @@ struct enrol_token_ek {
 	bool has_certificate;
 	uint8_t certificate_digest[SHA256_LEN];
 	uint8_t spki_digest[SHA256_LEN];
-	bool trusted;			/* its certificate leads to a vendor CA */
 	/* SHA-256 of the proof that must come back: even a reader of the token cannot make the proof. */
 	uint8_t proof_digest[SHA256_LEN];
 };

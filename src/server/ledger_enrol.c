@@ -157,7 +157,6 @@ static enum reason enrol_answer_of(struct ledger *l, struct job *j, const struct
 		to->has_certificate = ek[i].has_certificate;
 		memcpy(to->certificate_digest, ek[i].certificate_digest, SHA256_LEN);
 		memcpy(to->spki_digest, ek[i].spki_digest, SHA256_LEN);
-		to->trusted = ek[i].trust == EK_TRUST_CA;
 		TRY(sha256(BYTES(ek[i].proof), to->proof_digest));
 		a->credential[a->credential_count++] = (struct enrol_credential){
 			.ek_name = bytes_of(ek[i].name, ek[i].name_len),

@@ -66,7 +66,6 @@ static struct enrol_token enrol_sample(size_t eks)
 		if (t.ek[i].has_certificate)
 			fill(t.ek[i].certificate_digest, SHA256_LEN, 4);
 		fill(t.ek[i].spki_digest, SHA256_LEN, 5);
-		t.ek[i].trusted = i == 0;
 		fill(t.ek[i].proof_digest, SHA256_LEN, 6);
 	}
 	return t;
@@ -85,7 +84,6 @@ static void test_enrol(void **state)
 	assert_int_equal(again.ek[1].name_len, EK_NAME_MAX);
 	assert_memory_equal(again.ek[1].name, t.ek[1].name, EK_NAME_MAX);
 	assert_true(again.ek[0].has_certificate && !again.ek[1].has_certificate);
-	assert_true(again.ek[0].trusted && !again.ek[1].trusted);
 	assert_memory_equal(again.ek[0].certificate_digest, t.ek[0].certificate_digest, SHA256_LEN);
 	assert_memory_equal(again.ek[1].spki_digest, t.ek[1].spki_digest, SHA256_LEN);
 	assert_memory_equal(again.ek[1].proof_digest, t.ek[1].proof_digest, SHA256_LEN);
