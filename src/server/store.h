@@ -203,7 +203,7 @@ struct retention {
 	unsigned keep;
 	int64_t since;
 };
-enum reason store_attestation_trim(struct store *s, const uint8_t id[SHA256_LEN], const struct retention *r) must_check;
+enum reason store_attestation_trim(struct store *s, const uint8_t id[SHA256_LEN], const struct retention *k) must_check;
 /* A node that waits for approval and was not seen since then. No other: R_STORE_NOT_FOUND. */
 enum reason store_pending_stale(struct store *s, int64_t since, uint8_t ret_id[SHA256_LEN]) must_check;
 /* Forgets it with all that it sent. */
