@@ -131,6 +131,8 @@ static void boot_attempts(const struct logs *l, struct explanation *e)
  * Leaving boot services is two events, one behind the other. It may fail and
  * be tried again; once it has succeeded firmware measures no more. A loader
  * that read the log too early has neither, and then neither was extended.
+ * Much firmware writes the invocation only when it gets through, and so a
+ * failure without one (tianocore/edk2 #9925, #10009).
  */
 static void boot_services(const struct logs *l, struct explanation *e)
 {
@@ -150,7 +152,7 @@ static void boot_services(const struct logs *l, struct explanation *e)
 			continue;
 		success = semantics_is_action(event, ACTION_EXIT_DONE);
 		if (success || semantics_is_action(event, ACTION_EXIT_FAILED)) {
-			if (!open)
+			if (success && !open)
 				semantics_refuse(l, R_LOG_BOOT_SERVICES, event,
 						 ACTION_EXIT " in front of it", e);
 			open = NULL;

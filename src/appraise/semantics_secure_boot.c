@@ -3,8 +3,8 @@
  * Register 7: a closed list in a fixed order (PC Client Platform Firmware
  * Profile, "PCR[7] - Secure Boot Policy Measurements"). In front of the
  * separator stand the variables of Secure Boot, each once; behind it only by
- * whose leave an image was run. What is not on the list has no meaning here,
- * so it is refused and not skipped.
+ * whose leave an image was run or a device let in. What is not on the list has
+ * no meaning here, so it is refused and not skipped.
  */
 #include "appraise/semantics.h"
 
@@ -23,12 +23,15 @@ static const struct variable {
 	{ "SecureBoot", &efi_global_variable }, { "PK", &efi_global_variable },
 	{ "KEK", &efi_global_variable },	{ "db", &efi_image_security },
 	{ "dbx", &efi_image_security },		{ "dbt", &efi_image_security },
-	{ "dbr", &efi_image_security },		{ "AuditMode", &efi_global_variable },
-	{ "DeployedMode", &efi_global_variable },
+	{ "dbr", &efi_image_security },
 };
+
+/* These have no fixed place among them. */
+static const char *const modes[] = { "AuditMode", "DeployedMode" };
 
 struct state {
 	size_t next;			/* of variables */
+	bool mode[ARRAY_LEN(modes)];	/* seen */
 	bool separated;
 };
 
@@ -45,6 +48,18 @@ static void variable_missing(const struct logs *l, const struct event *event, si
 					 variables[s->next].name, e);
 }
 
+static bool take_mode(const struct efi_variable *v, struct state *s)
+{
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		if (s->mode[i] || !utf16_is(v->name, modes[i]) ||
+		    !bytes_equal(v->guid, efi_global_variable))
+			continue;
+		s->mode[i] = true;
+		return true;
+	}
+	return false;
+}
+
 static void judge_variable(const struct logs *l, const struct event *event, struct state *s,
 			   struct explanation *e)
 {
@@ -52,6 +67,8 @@ static void judge_variable(const struct logs *l, const struct event *event, stru
 	size_t i = s->next;
 
 	if (!s->separated && efi_variable_read(event->data, &v) == R_OK) {
+		if (take_mode(&v, s))
+			return;
 		while (i < ARRAY_LEN(variables) && !(utf16_is(v.name, variables[i].name) &&
 						     bytes_equal(v.guid, *variables[i].guid)))
 			i++;
@@ -64,12 +81,15 @@ static void judge_variable(const struct logs *l, const struct event *event, stru
 	semantics_refuse(l, R_LOG_SECURE_BOOT_EVENT, event, not_here, e);
 }
 
-static void judge_action(const struct logs *l, const struct event *event, const struct state *s,
-			 struct explanation *e)
+/*
+ * No specification says where the event about DMA stands, and firmware made
+ * from EDK II writes it behind the separator.
+ */
+static void judge_action(const struct logs *l, const struct event *event, struct explanation *e)
 {
 	if (semantics_is_action(event, "UEFI Debug Mode"))
 		semantics_refuse(l, R_LOG_DEBUG_MODE, event, "firmware without debug mode", e);
-	else if (!s->separated && semantics_is_action(event, "DMA Protection Disabled"))
+	else if (semantics_is_action(event, "DMA Protection Disabled"))
 		semantics_add(l, R_LOG_DMA_PROTECTION, SEVERITY_WARN, event,
 			      "protection against DMA before the operating system runs", e);
 	else
@@ -89,18 +109,18 @@ static void judge_event(const struct logs *l, const struct event *event, struct 
 		return;
 	case EV_ACTION:
 	case EV_EFI_ACTION:
-		judge_action(l, event, s, e);
+		judge_action(l, event, e);
 		return;
 	case EV_EFI_VARIABLE_DRIVER_CONFIG:
 		judge_variable(l, event, s, e);
 		return;
 	case EV_EFI_VARIABLE_AUTHORITY:
-		/* In front of the separator: of an option ROM. */
+	case EV_EFI_SPDM_DEVICE_AUTHORITY:
+		/* In front of the separator: of an option ROM, of a device found early. */
 		if (efi_variable_read(event->data, &v) == R_OK)
 			return;
 		break;
 	case EV_EFI_SPDM_DEVICE_POLICY:
-	case EV_EFI_SPDM_DEVICE_AUTHORITY:
 		if (!s->separated && efi_variable_read(event->data, &v) == R_OK)
 			return;
 		break;

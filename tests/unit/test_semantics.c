@@ -180,11 +180,19 @@ static void test_boot_services(void **state)
 	k->count = end + 1;
 	kit_event(k, 5, EV_EFI_GPT_EVENT, bytes_str("gpt"));
 	refused_at(R_LOG_BOOT_SERVICES, end + 1);
-	/* an outcome of nothing */
+	/* a failure that was not announced, once or twice, and then it worked */
+	k->count = end;
+	action(end, 5, failed);
+	admitted_when_learned();
+	action(end + 1, 5, failed);
+	action(end + 2, 5, LEAVING);
+	action(end + 3, 5, LEFT);
+	admitted_when_learned();
+	/* success is announced, also behind such a failure */
+	kit_drop(k, end + 2);
+	refused_at(R_LOG_BOOT_SERVICES, end + 2);
 	k->count = end;
 	refused_at(R_LOG_BOOT_SERVICES, action(end, 5, LEFT));
-	k->count = end;
-	refused_at(R_LOG_BOOT_SERVICES, action(end, 5, failed));
 	/* whatever comes once boot services were left */
 	k->count = end;
 	kit_leave(k);
@@ -251,9 +259,9 @@ static void test_secure_boot_order(void **state)
 
 static void test_secure_boot_list(void **state)
 {
-	static const char *const newer[] = { "dbt", "dbr", "AuditMode", "DeployedMode" };
-	static const uint32_t before[] = { EV_EFI_SPDM_DEVICE_POLICY,
-					   EV_EFI_SPDM_DEVICE_AUTHORITY };
+	static const char *const newer[] = { "dbt", "dbr" };
+	static const uint32_t authority[] = { EV_EFI_VARIABLE_AUTHORITY,
+					      EV_EFI_SPDM_DEVICE_AUTHORITY };
 	_cleanup_(blob_free) struct blob cert = kit_variable("db", bytes_str("certificate"));
 	size_t at = separator(7);
 
@@ -261,18 +269,17 @@ static void test_secure_boot_list(void **state)
 	/* what newer firmware adds, in this order */
 	for (size_t i = 0; i < ARRAY_LEN(newer); i++)
 		variable(at + i, newer[i]);
-	for (size_t i = 0; i < ARRAY_LEN(before); i++)
-		kit_event_at(k, at, 7, before[i], blob_bytes(&cert), blob_bytes(&cert));
-	/* an option ROM that was let run, then the gate */
-	kit_event_at(k, at, 7, EV_EFI_VARIABLE_AUTHORITY, blob_bytes(&cert), blob_bytes(&cert));
-	kit_event(k, 7, EV_EFI_VARIABLE_AUTHORITY, blob_bytes(&cert));
-	admitted_when_learned();
-	/* devices are let in by firmware, not later */
-	for (size_t i = 0; i < ARRAY_LEN(before); i++) {
-		kit_event(k, 7, before[i], blob_bytes(&cert));
-		refused_at(R_LOG_SECURE_BOOT_EVENT, k->count - 1);
-		kit_drop(k, k->count - 1);
+	kit_event_at(k, at, 7, EV_EFI_SPDM_DEVICE_POLICY, blob_bytes(&cert), blob_bytes(&cert));
+	/* an option ROM that was let run and a device let in, then the gate and one more */
+	for (size_t i = 0; i < ARRAY_LEN(authority); i++) {
+		kit_event_at(k, at, 7, authority[i], blob_bytes(&cert), blob_bytes(&cert));
+		kit_event(k, 7, authority[i], blob_bytes(&cert));
 	}
+	admitted_when_learned();
+	/* what is asked of devices is said by firmware, not later */
+	kit_event(k, 7, EV_EFI_SPDM_DEVICE_POLICY, blob_bytes(&cert));
+	refused_at(R_LOG_SECURE_BOOT_EVENT, k->count - 1);
+	kit_drop(k, k->count - 1);
 	/* nothing else, on either side */
 	refused_at(R_LOG_SECURE_BOOT_EVENT, variable(at, "OsRecovery"));
 	kit_drop(k, at);
@@ -306,7 +313,37 @@ static void test_secure_boot_list(void **state)
 	}
 }
 
-/* EVL-DMA-EVENT: with and without NUL, in front of and behind the variables. */
+/* Anywhere in front of the separator, each once. */
+static void test_modes(void **state)
+{
+	static const char *const modes[] = { "AuditMode", "DeployedMode" };
+	size_t first = kit_find(k, 7, EV_EFI_VARIABLE_DRIVER_CONFIG, 0);
+	size_t last = kit_find(k, 7, EV_EFI_VARIABLE_DRIVER_CONFIG, 4) + 1;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+		for (size_t at = first; at <= last; at++) {
+			variable(at, modes[i]);
+			admitted_when_learned();
+			/* the other one as well */
+			variable(at, modes[1 - i]);
+			admitted_when_learned();
+			/* but none twice */
+			refused_at(R_LOG_SECURE_BOOT_EVENT, variable(last + 2, modes[i]));
+			kit_drop(k, last + 2);
+			kit_drop(k, at);
+			/* nor by another vendor */
+			k->event[at].data[0] ^= 1;
+			k->event[at].hashed[0] ^= 1;
+			refused_at(R_LOG_SECURE_BOOT_EVENT, at);
+			kit_drop(k, at);
+		}
+		refused_at(R_LOG_SECURE_BOOT_EVENT, variable(k->count, modes[i]));
+		kit_drop(k, k->count - 1);
+	}
+}
+
+/* EVL-DMA-EVENT: with and without NUL, around the variables, behind the separator. */
 static void test_actions(void **state)
 {
 	static const char dma[] = "DMA Protection Disabled";
@@ -317,8 +354,8 @@ static void test_actions(void **state)
 	for (int nul = 0; nul < 2; nul++) {
 		const struct bytes text = bytes_of(dma, sizeof dma - 1 + (size_t)nul);
 
-		for (int behind = 0; behind < 2; behind++) {
-			size_t at = behind ? separator(7) : first;
+		for (int place = 0; place < 3; place++) {
+			size_t at = place == 0 ? first : place == 1 ? separator(7) : k->count;
 
 			kit_event_at(k, at, 7, EV_EFI_ACTION, text, text);
 			admitted_when_learned();
@@ -327,9 +364,6 @@ static void test_actions(void **state)
 			assert_int_equal(find_reason(a, R_LOG_DMA_PROTECTION)->event, at + 1);
 			kit_drop(k, at);
 		}
-		kit_event(k, 7, EV_EFI_ACTION, text);
-		refused_at(R_LOG_SECURE_BOOT_EVENT, k->count - 1);
-		kit_drop(k, k->count - 1);
 	}
 	refused_at(R_LOG_DEBUG_MODE, action(first, 7, debug));
 	kit_drop(k, first);
@@ -446,6 +480,7 @@ int main(void)
 		TEST(test_secure_boot_missing),
 		TEST(test_secure_boot_order),
 		TEST(test_secure_boot_list),
+		TEST(test_modes),
 		TEST(test_actions),
 		TEST(test_separator_error),
 		TEST(test_banks_disagree),
