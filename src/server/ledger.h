@@ -189,6 +189,8 @@ enum reason enrol_send(struct ledger *l, struct job *j, struct ipc *worker) must
 void on_enrolled(struct ledger *l, struct job *j, const struct msg_enrolled *m, struct bytes results);
 /* Opens the enrolment token of an attest message and checks the proofs. */
 enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attest *m) must_check;
+/* Of a new node, when it is recorded: R_SERVER_BUSY when it would come in otherwise now. */
+enum reason enrol_still_true(struct ledger *l, struct job *j) must_check;
 
 /* ledger_retention.c */
 /* Forgets nodes that nobody approved in time; called each turn. */

@@ -235,13 +235,15 @@ static enum reason still_true(struct ledger *l, struct job *j)
 	/* A reference revoked meanwhile, in this turn or before. */
 	if (l->refs_stale || j->refs_version != l->refs_version)
 		return R_SERVER_BUSY;
+	enum reason r = store_node_by_ak(l->store, j->s.session.ak_name, &now);
 	if (j->node_new) {
-		enum reason r = store_node_by_ak(l->store, j->s.session.ak_name, &now);
-		if (r == R_OK)
-			return R_SERVER_BUSY;	/* enrolled by a parallel session */
-		return r == R_STORE_NOT_FOUND ? R_OK : r;
+		if (r != R_STORE_NOT_FOUND)
+			return r == R_OK ? R_SERVER_BUSY : r;	/* enrolled by a parallel session */
+		TRY(enrol_still_true(l, j));
+		now = j->node;
+	} else if (r != R_OK) {
+		return r;
 	}
-	TRY(store_node_by_ak(l->store, j->s.session.ak_name, &now));
 	/* It was judged by the policy of the group that it was in. */
 	if (strcmp(now.group, j->node.group) != 0)
 		return R_SERVER_BUSY;

@@ -367,3 +367,18 @@ enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attes
 	}
 	return node_new(l, j, &t);
 }
+
+/* A list may be gone since, an entry changed, the room for nodes that wait taken. */
+enum reason enrol_still_true(struct ledger *l, struct job *j)
+{
+	struct enrol_token t = { 0 };
+	struct node was = j->node;
+	const struct node *now = &j->node;
+
+	memcpy(t.ak_name, was.ak_name, AK_NAME_LEN);
+	TRY(node_new(l, j, &t));
+	if (now->state != was.state || strcmp(now->label, was.label) != 0 ||
+	    strcmp(now->group, was.group) != 0 || strcmp(now->basis, was.basis) != 0)
+		return R_SERVER_BUSY;
+	return R_OK;
+}

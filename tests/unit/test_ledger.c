@@ -414,9 +414,9 @@ static void enrolled_at_the_same_time(void **state)
 			signed_(s, job[i], DIRECTIVE_HOLD);
 			assert_reason(i == 0 ? R_OK : same ? R_SERVER_BUSY : R_NODE_CONFLICT,
 				      heard(&s->front, asked[i], NULL));
+			/* So that there is room for another one that waits. */
+			sql(s, "UPDATE node SET state = 1");
 		}
-		/* So that there is room for another one that waits. */
-		sql(s, "UPDATE node SET state = 1");
 		assert_value(s, same ? "3" : "2", "SELECT count(*) FROM node");
 		assert_value(s, same ? "2" : "1", "SELECT count(*) FROM attestation");
 	}
@@ -452,6 +452,8 @@ static void alias_taken_at_the_same_time(void **state)
 		judged(s, i, job[i], &g[i]);
 		signed_(s, job[i], DIRECTIVE_HOLD);
 		assert_reason(i == 0 ? R_OK : R_NODE_CONFLICT, heard(&s->front, asked[i], NULL));
+		/* So that there is room for another one that waits. */
+		sql(s, "UPDATE node SET state = 1");
 	}
 	assert_value(s, "2", "SELECT count(*) FROM node");
 	assert_value(s, "1", "SELECT count(*) FROM node_ek");

@@ -252,6 +252,38 @@ static void keys_of_a_list_are_removed(void **state)
 	assert_value(s, "papers: 2 removed: test", "SELECT detail FROM audit ORDER BY number DESC LIMIT 1");
 }
 
+struct arrival {
+	uint64_t asked, job;
+	struct msg_judged g;
+};
+
+/* Evidence of a new node with this AK and EK is with the worker. */
+static struct arrival arriving(struct scene *s, uint8_t ak, uint8_t ek, bool certificate)
+{
+	struct arrival a = { .g = judged_make(s) };
+	struct enrol_token t;
+	struct msg_attest m = enrolling_make(s, &t, ak, proof);
+	struct node fresh = { 0 };
+
+	t.ek[0].name[2] = m.proof[0].ek_name[2] = ek;
+	t.ek[0].has_certificate = certificate;
+	seal_again(s, &t, &m);
+	key_make(&fresh, ak);
+	memcpy(a.g.ak_public, fresh.ak_public, fresh.ak_public_len);
+	s->body[0] = s->last_nonce;
+	a.asked = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+	a.job = judging(s);
+	return a;
+}
+
+static enum reason arrived(struct scene *s, struct arrival *a, enum directive d)
+{
+	a->g.directive = d;
+	judged(s, 0, a->job, &a->g);
+	signed_(s, a->job, d);
+	return heard(&s->front, a->asked, NULL);
+}
+
 /* Where a node came in by a list, the basis says what nobody has seen. */
 static void basis_of_a_listed_node(void **state)
 {
@@ -261,24 +293,51 @@ static void basis_of_a_listed_node(void **state)
 	       " (CAST(x'000b00' || zeroblob(31) AS BLOB), 'a', 'papers'),"
 	       " (CAST(x'000b01' || zeroblob(31) AS BLOB), 'b', 'papers')");
 	for (uint8_t i = 0; i < 2; i++) {
-		struct msg_judged g = judged_make(s);
-		struct enrol_token t;
-		struct msg_attest m = enrolling_make(s, &t, (uint8_t)(5 + i), proof);
-		struct node fresh = { 0 };
+		struct arrival a = arriving(s, (uint8_t)(5 + i), i, i == 1);
 
-		t.ek[0].name[2] = m.proof[0].ek_name[2] = i;
-		t.ek[0].has_certificate = i == 1;
-		seal_again(s, &t, &m);
-		key_make(&fresh, (uint8_t)(5 + i));
-		memcpy(g.ak_public, fresh.ak_public, fresh.ak_public_len);
-		s->body[0] = s->last_nonce;
-		uint64_t id = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body)), job = judging(s);
-		judged(s, 0, job, &g);
-		signed_(s, job, DIRECTIVE_ADMIT);
-		assert_ok(heard(&s->front, id, NULL));
+		assert_ok(arrived(s, &a, DIRECTIVE_ADMIT));
 	}
 	assert_value(s, "EK list papers line 0, no certificate", "SELECT basis FROM node WHERE label = 'a'");
 	assert_value(s, "EK list papers line 0", "SELECT basis FROM node WHERE label = 'b'");
+}
+
+/* What let a new node in is asked again when it is recorded. */
+static void list_changes_while_judged(void **state)
+{
+	static const char *const change[] = {
+		"DELETE FROM listed_ek",
+		"UPDATE listed_ek SET label = 'b'",
+		"UPDATE listed_ek SET grp = 'racks'",
+		"UPDATE listed_ek SET list = 'others'",
+		"DELETE FROM selected",
+	};
+	struct scene *s = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(change); i++) {
+		sql(s, "DELETE FROM listed_ek");
+		sql(s, "INSERT INTO listed_ek (name, label, list) VALUES"
+		       " (CAST(x'000b00' || zeroblob(31) AS BLOB), 'a', 'papers')");
+		struct arrival a = arriving(s, 5, 0, false);
+		sql(s, change[i]);
+		assert_reason(R_SERVER_BUSY, arrived(s, &a, DIRECTIVE_ADMIT));
+		assert_nothing_recorded(s);
+	}
+
+	/* As an operator does it. */
+	struct arrival a = arriving(s, 5, 0, false);
+	assert_ok(asked(s, ADMIN_EK_REMOVE, "papers", "", false, NULL));
+	assert_reason(R_SERVER_BUSY, arrived(s, &a, DIRECTIVE_HOLD));
+	assert_nothing_recorded(s);
+
+	/* It comes again, and waits like any other; unless others that wait took the room. */
+	a = arriving(s, 5, 0, false);
+	sql(s, "UPDATE node SET state = 0");
+	assert_reason(R_ENROL_FULL, arrived(s, &a, DIRECTIVE_HOLD));
+	assert_nothing_recorded(s);
+	sql(s, "UPDATE node SET state = 1");
+	a = arriving(s, 5, 0, false);
+	assert_ok(arrived(s, &a, DIRECTIVE_HOLD));
+	assert_value(s, "1", "SELECT count(*) FROM node WHERE state = 0 AND label = ''");
 }
 
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -286,7 +345,7 @@ static void basis_of_a_listed_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(basis_of_a_listed_node),
+		SCENE(basis_of_a_listed_node),	   SCENE(list_changes_while_judged),
 		SCENE(conflicts_are_shown),	   SCENE(claims_are_no_conflict),     SCENE(renamed),
 		SCENE(rebound_to_another_tpm),	   SCENE(listed_in_pages),	      SCENE(keys_of_a_list_are_removed),
 	};
