@@ -71,6 +71,7 @@ static bool key_equals(const struct cert_key *c, const struct tpm_public *ek)
 	return memcmp(x, c->x, c->coord_len) == 0 && memcmp(y, c->y, c->coord_len) == 0;
 }
 
+/* Of a certificate that is not this key's, or cannot be read, nothing is told: anybody has a copy. */
 static enum reason check_certificate(struct bytes der, const struct tpm_public *ek,
 				     const struct ek_trust_basis *basis, struct ek_result *ret)
 {
@@ -84,6 +85,8 @@ static enum reason check_certificate(struct bytes der, const struct tpm_public *
 	TRY(cert_key(c, &key));
 	if (!key_equals(&key, ek))
 		return R_EK_MISMATCH;
+	TRY(sha256(der, ret->certificate_digest));
+	ret->has_certificate = true;
 	TRY(ek_trust_judge(c, basis, judged));
 	(void)snprintf(ret->detail, sizeof(ret->detail), "%s", judged->detail);
 	return judged->reason;
@@ -92,15 +95,12 @@ static enum reason check_certificate(struct bytes der, const struct tpm_public *
 static void judge_certificate(const struct enrol_ek *m, const struct tpm_public *ek,
 			      const struct ek_trust_basis *basis, struct ek_result *ret)
 {
-	ret->has_certificate = m->certificate.n > 0;
-	if (!ret->has_certificate) {
+	if (m->certificate.n == 0) {
 		ret->reason = R_EK_UNTRUSTED;
 		snprintf(ret->detail, sizeof ret->detail, "the TPM has no certificate for it");
 		return;
 	}
-	ret->reason = sha256(m->certificate, ret->certificate_digest);
-	if (ret->reason == R_OK)
-		ret->reason = check_certificate(m->certificate, ek, basis, ret);
+	ret->reason = check_certificate(m->certificate, ek, basis, ret);
 	if (ret->reason == R_OK)
 		ret->trust = EK_TRUST_CA;
 }

@@ -22,7 +22,7 @@ struct ek_result {
 	char detail[200];		/* printable */
 	uint8_t name[2 + DIGEST_MAX];
 	size_t name_len;
-	uint8_t certificate_digest[SHA256_LEN];	/* zero without certificate */
+	uint8_t certificate_digest[SHA256_LEN];	/* zero without one of this key */
 	uint8_t spki_digest[SHA256_LEN];
 	bool has_certificate;
 	/* Credential to send, and the proof that must come back. */

@@ -100,8 +100,8 @@ static enum reason ek_usable(struct ledger *l, const struct job *j, const struct
 	enum reason r = store_node_by_ek(l->store, bytes_of(e->name, e->name_len), &owner);
 	if (r != R_OK && r != R_STORE_NOT_FOUND)
 		return r;
-	/* Neither list nor record makes up for keys that are known to others. */
-	if (e->reason == R_EK_FIRMWARE || e->reason == R_EK_REVOKED)
+	/* Neither list nor record makes up for keys that are known to others, or that show another's certificate. */
+	if (e->reason == R_EK_FIRMWARE || e->reason == R_EK_REVOKED || e->reason == R_EK_MISMATCH)
 		return R_OK;
 	if (r == R_OK && memcmp(owner.ak_name, j->s.session.ak_name, AK_NAME_LEN) == 0) {
 		TRY(store_node_ek(l->store, bytes_of(e->name, e->name_len), &bound));

@@ -244,12 +244,22 @@ static struct blob decoded(struct bytes pem)
 	return der;
 }
 
+/* A list of certificates must not find this key by one that was not seen to be its own. */
+static void assert_no_digest(size_t i)
+{
+	static const uint8_t none[SHA256_LEN];
+
+	assert_false(result[i].has_certificate);
+	assert_memory_equal(result[i].certificate_digest, none, sizeof none);
+}
+
 /* T1: the certificate of one TPM with the key of another. */
 static void test_certificates(void **state)
 {
 	_cleanup_(blob_free) struct blob pem = BLOB(LIMIT_EK_CERT);
 	struct blob der;
 	struct private_key *other = NULL;
+	uint8_t digest[SHA256_LEN];
 
 	(void)state;
 	assert_ok(issue_ca(ek_key, "ek", 10, &pem));
@@ -257,6 +267,8 @@ static void test_certificates(void **state)
 	m.ek[1].certificate = blob_bytes(&der);
 	assert_ok(check());
 	assert_true(result[1].has_certificate);
+	assert_ok(sha256(blob_bytes(&der), digest));
+	assert_memory_equal(result[1].certificate_digest, digest, sizeof digest);
 	/* its own key, but a CA's */
 	assert_reason(R_EK_PROFILE, result[1].reason);
 	assert_string_equal(result[1].detail, "EK certificate: the certificate is a CA's");
@@ -266,12 +278,14 @@ static void test_certificates(void **state)
 	m.ek[1].certificate = blob_bytes(&der);
 	assert_ok(check());
 	assert_reason(R_EK_FORMAT, result[1].reason);
+	assert_no_digest(1);
 	der.n--;
 	m.ek[1].certificate = blob_bytes(&der);
 	/* an RSA key with it */
 	m.ek[0].certificate = blob_bytes(&der);
 	assert_ok(check());
 	assert_reason(R_EK_MISMATCH, result[0].reason);
+	assert_no_digest(0);
 	blob_free(&der);
 	assert_ok(private_key_make(&other));
 	blob_reset(&pem);
@@ -281,6 +295,7 @@ static void test_certificates(void **state)
 	m.ek[0].certificate = BYTES_NONE;
 	assert_ok(check());
 	assert_reason(R_EK_MISMATCH, result[1].reason);
+	assert_no_digest(1);
 	assert_int_equal(result[1].trust, EK_TRUST_NONE);
 	blob_free(&der);
 	private_key_free(&other);

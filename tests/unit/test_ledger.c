@@ -328,11 +328,11 @@ static enum reason enrolling(struct scene *s, uint8_t ak, const struct ek_result
 	return heard(&s->front, asked, NULL);
 }
 
-/* A list of EKs tells which TPM it is: that makes up for a CA, not for keys that are known. */
+/* A list of EKs tells which TPM it is: that makes up for a CA, not for keys that are known, or another's certificate. */
 static void listed_and_yet_refused(void **state)
 {
 	static const enum reason cases[] = { R_EK_UNTRUSTED, R_EK_EXPIRED, R_EK_FIRMWARE,
-					     R_EK_REVOKED };
+					     R_EK_REVOKED, R_EK_MISMATCH };
 	struct scene *s = *state;
 	struct ek_result ek = { .name = { 0, ALG_SHA256, 1 }, .name_len = 34, .id_object_len = 40,
 				.secret_len = 40 };
@@ -340,7 +340,8 @@ static void listed_and_yet_refused(void **state)
 	sql(s, "INSERT INTO listed_ek (name, label, list)"
 	       " VALUES (CAST(x'000b01' || zeroblob(31) AS BLOB), 'n', 'papers')");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		bool refused = cases[i] == R_EK_FIRMWARE || cases[i] == R_EK_REVOKED;
+		bool refused = cases[i] == R_EK_FIRMWARE || cases[i] == R_EK_REVOKED ||
+			       cases[i] == R_EK_MISMATCH;
 
 		ek.reason = cases[i];
 		assert_reason(refused ? cases[i] : R_OK, enrolling(s, 2, &ek));
