@@ -148,14 +148,15 @@ static bool is_action(const struct logged *one, const char *text)
 }
 
 /*
- * Register 4: "Returning ..." straight followed by "Calling ...", with no
- * image loaded since the "Calling ..." before. A card without a server, a
- * time-out: the next boot may have one less or one more.
+ * Register 4: "Returning ..." with no image loaded since the attempt before
+ * began, and the "Calling ..." straight behind it, which older firmware leaves
+ * out. A card without a server, a time-out: the next boot may have one less or
+ * one more.
  */
 static void ignore_attempts(struct logs *l)
 {
-	struct logged *returning = NULL;
-	bool calling = false;
+	bool empty = false;		/* an attempt began and loaded nothing so far */
+	bool ended = false;		/* such an attempt, by the event before */
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct logged *one = &l->event[i];
@@ -163,20 +164,16 @@ static void ignore_attempts(struct logs *l)
 		if (one->event.pcr != 4)
 			continue;
 		if (is_action(one, ACTION_RETURNING)) {
-			returning = calling ? one : NULL;
-			calling = false;
+			one->ignored = empty ? why_attempt : NULL;
+			ended = empty;
+			empty = true;
 		} else if (is_action(one, ACTION_CALLING)) {
-			if (returning) {
-				returning->ignored = why_attempt;
-				one->ignored = why_attempt;
-			}
-			returning = NULL;
-			calling = true;
-		} else if (one->event.type != EV_SEPARATOR) {
-			returning = NULL;
-			calling = false;
+			one->ignored = ended ? why_attempt : NULL;
+			ended = false;
+			empty = true;
 		} else {
-			returning = NULL;
+			empty = empty && one->event.type == EV_SEPARATOR;
+			ended = false;
 		}
 	}
 }

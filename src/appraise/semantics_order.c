@@ -10,6 +10,7 @@
 
 #define PCR_CRTM 0u
 #define PCR_CONFIG 1u
+#define PCR_ROMS 2u
 #define PCR_BOOT 4u
 #define PCR_BOOT_DATA 5u
 
@@ -18,12 +19,15 @@
 /*
  * Registers 4 and 5 are about booting, which comes behind their separators;
  * 7 has its own rule. Much firmware writes boot entries and tables into
- * register 1 when it is ready to boot, after the separator.
+ * register 1 when it is ready to boot, after the separator; some writes an
+ * event of its vendor's own type into register 2 then.
  */
-static bool may_be_behind(const struct event *event)
+static bool may_be_behind(const struct event *event, bool booting)
 {
 	if (event->pcr == PCR_BOOT || event->pcr == PCR_BOOT_DATA)
 		return true;
+	if (event->pcr == PCR_ROMS)
+		return !booting && !eventlog_type_name(event->type);
 	if (event->pcr != PCR_CONFIG)
 		return false;
 	switch (event->type) {
@@ -42,15 +46,22 @@ static bool may_be_behind(const struct event *event)
 static void behind_separators(const struct logs *l, struct explanation *e)
 {
 	uint32_t separated = 0;
+	bool booting = false;		/* a boot option was loaded */
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct event *event = &l->event[i].event;
 
 		if (event->pcr >= PCR_FIRMWARE_COUNT - 1)
 			continue;
-		if (event->type == EV_SEPARATOR)
+		if (event->type == EV_SEPARATOR) {
 			separated |= PCR_MASK(event->pcr);
-		else if ((separated & PCR_MASK(event->pcr)) && !may_be_behind(event))
+			continue;
+		}
+		if (!(separated & PCR_MASK(event->pcr)))
+			continue;
+		if (event->pcr == PCR_BOOT && event->type == EV_EFI_BOOT_SERVICES_APPLICATION)
+			booting = true;
+		else if (!may_be_behind(event, booting))
 			semantics_refuse(l, R_LOG_BEHIND_SEPARATOR, event,
 					 "no such event behind the separator", e);
 	}
@@ -79,7 +90,8 @@ static void crtm_version(const struct logs *l, struct explanation *e)
 
 /* Where firmware is in trying its boot options. */
 struct attempt {
-	bool calling;			/* an option was called and has not returned */
+	bool called;			/* an option was, ever */
+	bool calling;			/* and has not returned */
 	bool omitted;			/* firmware says that it logs no attempts */
 };
 
@@ -95,11 +107,13 @@ static const char *attempt_step(struct attempt *a, const struct event *event)
 	if (semantics_is_action(event, ACTION_CALLING)) {
 		if (a->omitted || a->calling)
 			return "an attempt begins where none is open, and none was to be omitted";
+		a->called = true;
 		a->calling = true;
 		return NULL;
 	}
 	if (semantics_is_action(event, ACTION_RETURNING)) {
-		if (!a->calling)
+		/* older firmware tells of the first call only */
+		if (!a->called)
 			return "an attempt that was begun";
 		a->calling = false;
 		return NULL;

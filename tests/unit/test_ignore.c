@@ -154,10 +154,42 @@ static void test_attempts(void **state)
 	kit_drop(k, at);
 	judge();
 	assert_admitted(a);
-	/* a step that is no attempt: returning twice */
-	kit_event_at(k, at, 4, EV_EFI_ACTION, bytes_str(RETURNING), bytes_str(RETURNING));
+	/* another step that is no attempt */
+	kit_event_at(k, at, 4, EV_OMIT_BOOT_DEVICE_EVENTS, bytes_str("x"), bytes_str("x"));
 	judge();
 	assert_refused(a, R_POLICY_VARIANT);
+}
+
+/* Older firmware calls once, and then tells of each option that returned. */
+static void test_attempts_uncalled(void **state)
+{
+	size_t at = kit_find(k, 4, EV_EFI_BOOT_SERVICES_APPLICATION, 0);
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		kit_event_at(k, at, 4, EV_EFI_ACTION, bytes_str(RETURNING), bytes_str(RETURNING));
+		judge();
+		assert_admitted(a);
+	}
+	/* something was loaded in front of one of them, or behind the call */
+	for (size_t i = 0; i < 3; i++) {
+		kit_event_at(k, at + i, 4, EV_EFI_BOOT_SERVICES_APPLICATION, bytes_str("x"),
+			     bytes_str("shell.efi"));
+		judge();
+		assert_refused(a, R_POLICY_VARIANT);
+		assert_true(differs("gate") && differs("boot-path"));
+		kit_drop(k, at + i);
+	}
+	/* the gate itself has returned */
+	kit_event(k, 4, EV_EFI_ACTION, bytes_str(RETURNING));
+	judge();
+	assert_refused(a, R_POLICY_VARIANT);
+	assert_true(differs("boot-path"));
+	/* which counts where there was a call as well */
+	kit_event(k, 4, EV_EFI_ACTION, bytes_str(CALLING));
+	judge();
+	assert_refused(a, R_POLICY_VARIANT);
+	assert_true(differs("boot-path"));
 }
 
 int main(void)
@@ -166,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_other_card), TEST(test_named), TEST(test_entries_compared),
 		TEST(test_half_entry), TEST(test_attempts),
+		TEST(test_attempts_uncalled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,7 @@ static void test_behind_separator(void **state)
 		{ 1, EV_PLATFORM_CONFIG_FLAGS, true },
 		{ 1, 0x8200, false },
 		{ 2, EV_EFI_BOOT_SERVICES_DRIVER, false },
+		{ 2, 0x8401, false },
 		{ 3, EV_PLATFORM_CONFIG_FLAGS, false },
 		{ 5, EV_EFI_GPT_EVENT, true },
 		{ 6, EV_COMPACT_HASH, false },
@@ -98,6 +99,42 @@ static void test_behind_separator(void **state)
 	}
 	judge();
 	assert_admitted(a);
+}
+
+/* Some firmware writes an event of its own into register 2 when it is ready to boot. */
+static void test_vendor_type(void **state)
+{
+	static const uint8_t byte[1] = { 1 };
+	static const uint32_t known[] = { EV_EFI_BOOT_SERVICES_DRIVER, EV_EFI_ACTION, EV_POST_CODE };
+	size_t at = kit_find(k, 4, EV_EFI_BOOT_SERVICES_APPLICATION, 0);
+
+	(void)state;
+	/* the first image behind the separator of register 4 */
+	assert_true(at > separator(4));
+	kit_event_at(k, at, 2, 0x8401, BYTES(byte), BYTES(byte));
+	/* it is compared like any other */
+	judge();
+	assert_refused(a, R_POLICY_VARIANT);
+	assert_null(find_reason(a, R_LOG_BEHIND_SEPARATOR));
+	admitted_when_learned();
+	/* of a type that means something it has its place in front */
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		k->event[at].type = known[i];
+		refused_at(R_LOG_BEHIND_SEPARATOR, at);
+	}
+	k->event[at].type = 0x8401;
+	/* other registers have no such event */
+	k->event[at].pcr = 3;
+	refused_at(R_LOG_BEHIND_SEPARATOR, at);
+	k->event[at].pcr = 2;
+	/* images of firmware's own, in front of the separator, do not end it */
+	kit_event_at(k, kit_find(k, 4, EV_EFI_ACTION, 0), 4, EV_EFI_BOOT_SERVICES_APPLICATION,
+		     bytes_str("path"), bytes_str("set-up.efi"));
+	admitted_when_learned();
+	/* but the first image that is booted does */
+	kit_drop(k, at + 1);
+	kit_event_at(k, at + 2, 2, 0x8401, BYTES(byte), BYTES(byte));
+	refused_at(R_LOG_BEHIND_SEPARATOR, at + 2);
 }
 
 static void test_crtm(void **state)
@@ -125,10 +162,18 @@ static void test_attempts(void **state)
 	action(end, 4, RETURNING);
 	action(end + 1, 4, CALLING);
 	admitted_when_learned();
-	/* returned without having been called, in front and behind */
+	/* older firmware tells of the first call only */
 	action(end + 2, 4, RETURNING);
-	refused_at(R_LOG_BOOT_ATTEMPT, action(end + 3, 4, RETURNING));
+	action(end + 3, 4, RETURNING);
+	kit_opaque(k, 4, EV_EFI_BOOT_SERVICES_APPLICATION, "path", "other.efi");
+	action(end + 5, 4, RETURNING);
+	admitted_when_learned();
+	/* and is free to call, once */
+	action(end + 6, 4, CALLING);
+	admitted_when_learned();
+	refused_at(R_LOG_BOOT_ATTEMPT, action(end + 7, 4, CALLING));
 	k->count = end;
+	/* returned when nothing was ever called */
 	refused_at(R_LOG_BOOT_ATTEMPT, action(calling, 4, RETURNING));
 	kit_drop(k, calling);
 	/* called twice */
@@ -474,6 +519,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_behind_separator),
+		TEST(test_vendor_type),
 		TEST(test_crtm),
 		TEST(test_attempts),
 		TEST(test_boot_services),
