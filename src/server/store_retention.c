@@ -62,16 +62,31 @@ static enum reason nth_newest(struct store *s, const uint8_t id[SHA256_LEN], con
 	return R_OK;
 }
 
-/* 0 for none. */
-static enum reason newest_with_receipt(struct store *s, const uint8_t id[SHA256_LEN], int64_t *ret)
+/* Only a gate that may boot something says how that ended. */
+static bool has_receipts(const struct retention *k)
+{
+	return k->stage == STAGE_GATE && (k->directive == DIRECTIVE_ADMIT || k->directive == DIRECTIVE_UPDATE);
+}
+
+/*
+ * 0 for none, and where it is of another kind than is trimmed. Rows without a
+ * directive to boot are passed over in the index: a node that waits has many.
+ */
+static enum reason newest_with_receipt(struct store *s, const uint8_t id[SHA256_LEN], const struct retention *k,
+				       int64_t *ret)
 {
 	_statement_ st = NULL;
 
+	*ret = 0;
+	if (!has_receipts(k))
+		return R_OK;
 	TRY(db_get(s, "SELECT a.number FROM attestation a JOIN receipt r ON r.verdict_digest = a.verdict_digest"
-		      " WHERE a.node = ? AND a.stage = ? ORDER BY a.number DESC LIMIT 1", &st));
+		      " WHERE a.node = ? AND a.stage = ? AND a.directive IN (?, ?)"
+		      " ORDER BY a.number DESC LIMIT 1", &st));
 	db_bytes(st, 1, bytes_of(id, SHA256_LEN));
 	db_int(st, 2, STAGE_GATE);
-	*ret = 0;
+	db_int(st, 3, DIRECTIVE_ADMIT);
+	db_int(st, 4, DIRECTIVE_UPDATE);
 	enum reason r = db_row(s, st);
 	if (r == R_OK)
 		*ret = sqlite3_column_int64(st, 0);
@@ -132,7 +147,7 @@ enum reason store_attestation_trim(struct store *s, const uint8_t id[SHA256_LEN]
 
 	if (r != R_OK)
 		return r == R_STORE_NOT_FOUND ? R_OK : r;
-	TRY(newest_with_receipt(s, id, &kept));
+	TRY(newest_with_receipt(s, id, k, &kept));
 	/* Called for each new one, so one at a time is enough. */
 	if (last != kept)
 		TRY(run_on(s, hollow, ARRAY_LEN(hollow), last));

@@ -169,6 +169,54 @@ static void test_last_receipt_is_kept(void **state)
 	assert_true(a.receipt);
 }
 
+/* Steps of the search for a receipt since the last call. */
+static int receipt_steps(struct fixture *f)
+{
+	int steps = 0;
+
+	for (size_t i = 0; i < f->store->cached; i++)
+		if (strstr(f->store->cache[i].sql, "JOIN receipt") &&
+		    strncmp(f->store->cache[i].sql, "SELECT a.number ", 16) == 0)
+			steps += sqlite3_stmt_status(f->store->cache[i].stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
+	return steps;
+}
+
+/* Pages that were looked at since the last call. */
+static int pages_read(struct fixture *f)
+{
+	int now, most;
+
+	assert_int_equal(sqlite3_db_status(f->store->db, SQLITE_DBSTATUS_CACHE_HIT, &now, &most, 1), SQLITE_OK);
+	return now;
+}
+
+/* A node that waits sends what it likes: what is kept of it is not searched for what it cannot have. */
+static void test_no_search_for_receipts(void **state)
+{
+	static const struct {
+		enum stage stage;
+		enum directive directive;
+		bool searched;
+	} kinds[] = { { STAGE_GATE, DIRECTIVE_HOLD, false },  { STAGE_GATE, DIRECTIVE_REFUSE, false },
+		      { STAGE_HOST, DIRECTIVE_ADMIT, false }, { STAGE_GATE, DIRECTIVE_UPDATE, true },
+		      { STAGE_GATE, DIRECTIVE_ADMIT, true } };
+	struct fixture *f = *state;
+	uint8_t number = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		for (unsigned n = 0; n < 3; n++)
+			attested(f, kinds[i].stage, kinds[i].directive, ++number);
+		trim(f, kinds[i].stage, kinds[i].directive, 0);
+		assert_int_equal(receipt_steps(f) > 0, kinds[i].searched);
+	}
+	/* Nor where it is searched: the index is enough to pass over a hundred rows. */
+	for (unsigned n = 0; n < 100; n++)
+		attested(f, STAGE_GATE, DIRECTIVE_REFUSE, ++number);
+	(void)pages_read(f);
+	trim(f, STAGE_GATE, DIRECTIVE_ADMIT, 0);
+	assert_in_range(pages_read(f), 1, 100);
+}
+
 /* More than one at a time goes, so that what piled up melts. */
 static void test_what_piled_up_melts(void **state)
 {
@@ -190,6 +238,7 @@ int main(void)
 		STORE_TEST(test_newest_are_kept_whole),
 		STORE_TEST(test_kinds_are_counted_apart),
 		STORE_TEST(test_last_receipt_is_kept),
+		STORE_TEST(test_no_search_for_receipts),
 		STORE_TEST(test_what_piled_up_melts),
 	};
 
