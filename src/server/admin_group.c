@@ -71,7 +71,7 @@ enum reason op_group_remove(struct call *c)
 	TRY(c->m->dry_run && r == R_OK ? ledger_undo(c->l) : ledger_release(c->l, r));
 	if (!c->m->dry_run) {
 		TRY(admin_note(c, BYTES_NONE, name));
-		c->l->refs_stale = true;
+		TRY(refs_changed(c->l));
 	}
 	out_text(&c->out, "group", name);
 	return R_OK;

@@ -56,7 +56,7 @@ enum reason op_policy_set(struct call *c)
 		TRY(store_policy_add(c->l->store, group, blob_bytes(&body)));
 		snprintf(detail, sizeof(detail), "%s%s%.63s", p.id, group[0] ? " of group " : "", group);
 		TRY(admin_note(c, BYTES_NONE, detail));
-		c->l->refs_stale = true;
+		TRY(refs_changed(c->l));
 	}
 	out_text(&c->out, "group", group);
 	out_text(&c->out, "id", p.id);

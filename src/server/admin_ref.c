@@ -140,7 +140,7 @@ static enum reason variant_change(struct call *c, enum variant_state to)
 			 v.component, variant_state_name(v.state), variant_state_name(to));
 		TRY(store_variant_state(c->l->store, id, to));
 		TRY(admin_note(c, BYTES_NONE, detail));
-		c->l->refs_stale = true;
+		TRY(refs_changed(c->l));
 	}
 	v.state = to;
 	variant_out(&c->out, &v, false);

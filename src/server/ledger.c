@@ -73,10 +73,11 @@ static void turn_end(struct ledger *l)
 		}
 	}
 	if (l->refs_stale) {
-		l->refs_stale = false;
 		enum reason load = refs_load(l);
+		/* The old ones are not what is in force: until it succeeds, nothing is recorded by them. */
+		l->refs_stale = load != R_OK;
 		if (load != R_OK)
-			log_reason(load, "references cannot be read; judging by the old ones");
+			log_reason(load, "references cannot be read; nothing is admitted until they can");
 	}
 	answers_send(l, r);
 }

@@ -117,7 +117,7 @@ struct ledger {
 	struct group_policy **policy;	/* [0] is that of "" */
 	size_t policy_count;
 	uint64_t refs_version;
-	bool refs_stale;		/* changed in this turn's transaction */
+	bool refs_stale;		/* changed in this turn's transaction, or unreadable */
 	bool doomed;			/* this turn's transaction must not be committed */
 	uint64_t unproven_until;	/* see audit_unproven() */
 	uint64_t next_expiry;		/* see pending_expire() */
@@ -217,6 +217,11 @@ enum reason learn_send(struct ledger *l, struct job *j, struct ipc *worker) must
 void on_learned(struct ledger *l, struct job *j, const struct msg_learned *m, struct bytes set);
 /* Reads active references and policies again, for the workers. */
 enum reason refs_load(struct ledger *l) must_check;
+/*
+ * After a change of them, in its savepoint: what cannot be read again, because
+ * it is too many for one, must not be committed.
+ */
+enum reason refs_changed(struct ledger *l) must_check;
 /* What this job is judged by, unless the worker has it. */
 enum reason refs_send(struct ledger *l, struct worker *w, const struct job *j) must_check;
 

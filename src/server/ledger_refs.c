@@ -55,6 +55,13 @@ enum reason refs_load(struct ledger *l)
 	return R_OK;
 }
 
+enum reason refs_changed(struct ledger *l)
+{
+	/* Whether it is committed or taken back, the turn ends by reading what is so. */
+	l->refs_stale = true;
+	return refs_load(l);
+}
+
 enum reason refs_send(struct ledger *l, struct worker *w, const struct job *j)
 {
 	if (w->refs_version != l->refs_version) {

@@ -15,76 +15,7 @@ static enum reason administered(struct scene *s, enum admin_op op, const char *a
 	return heard(&s->admin, ASK(s, &s->admin, MSG_ADMIN, &m, tail), NULL);
 }
 
-static void policy_make(struct blob *ret)
-{
-	struct policy p;
-
-	policy_default(&p);
-	assert_ok(policy_write(&p, ret));
-}
-
-/* ---- references and node states --------------------------------------------------- */
-
-static void references_change_while_judged(void **state)
-{
-	_cleanup_(blob_free) struct blob policy = BLOB(LIMIT_REFERENCE);
-	struct scene *s = *state;
-	struct msg_judged g = judged_make(s);
-	struct msg_admin m = admin_make(ADMIN_POLICY_SET, "");
-
-	policy_make(&policy);
-	uint64_t asked = attest(s), job = judging(s);
-	assert_ok(administered(s, ADMIN_POLICY_SET, "", blob_bytes(&policy)));
-	judged(s, 0, job, &g);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
-	assert_nothing_recorded(s);
-
-	/* In the very turn that records. */
-	asked = attest(s);
-	job = judging(s);
-	freeze(s);
-	uint64_t set = ASK(s, &s->admin, MSG_ADMIN, &m, blob_bytes(&policy));
-	judged(s, 0, job, &g);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	thaw(s);
-	assert_ok(heard(&s->admin, set, NULL));
-	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
-	assert_nothing_recorded(s);
-
-	/* The next try is judged by the new ones. */
-	admitted(s);
-	assert_value(s, "1", "SELECT count(*) FROM attestation");
-}
-
-static void reference_revoked_while_judged(void **state)
-{
-	struct scene *s = *state;
-	struct msg_judged g = judged_make(s);
-	struct reference_event e = { .pcr = 4, .type = 4, .digest_count = 1 };
-	struct reference_variant v = { .component = "gate", .name = "1.0", .source = "test",
-				       .state = VARIANT_ACTIVE, .event_count = 1, .event = &e };
-	uint8_t digest[SHA256_LEN] = { 9 };
-	struct store *store;
-	uint64_t id;
-	char arg[24];
-
-	ledger_stop(s);
-	e.digest[0].alg = ALG_SHA256;
-	e.digest[0].digest = BYTES(digest);
-	assert_ok(store_open(s->path, &store));
-	assert_ok(store_variant_add(store, &v, &id));
-	store_close(&store);
-	ledger_start(s);
-
-	uint64_t asked = attest(s), job = judging(s);
-	snprintf(arg, sizeof(arg), "%llu", (unsigned long long)id);
-	assert_ok(administered(s, ADMIN_REF_REVOKE, arg, BYTES_NONE));
-	judged(s, 0, job, &g);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
-	assert_nothing_recorded(s);
-}
+/* ---- node states ------------------------------------------------------------------ */
 
 static void node_revoked_while_judged(void **state)
 {
@@ -515,8 +446,6 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
-		SCENE(references_change_while_judged),
-		SCENE(reference_revoked_while_judged),
 		SCENE(node_revoked_while_judged),
 		SCENE(node_moved_while_judged),
 		SCENE(revoked_between_verdict_and_receipt),

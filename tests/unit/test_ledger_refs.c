@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What workers judge by: what changes while they do, and what is too much for
+ * them.
+ */
+#include "ledger_kit.h"
+#include "server/ledger.h"
+
+/* As many as a ledger takes: groups with a policy, variants in force. */
+enum { GROUPS = 1023, VARIANTS = 512 };
+
+static enum reason administered(struct scene *s, enum admin_op op, const char *arg, struct bytes tail)
+{
+	struct msg_admin m = admin_make(op, arg);
+
+	return admin_asks(s, &m, tail);
+}
+
+static void policy_make(struct blob *ret)
+{
+	struct policy p;
+
+	policy_default(&p);
+	assert_ok(policy_write(&p, ret));
+}
+
+static uint64_t variant_add(struct store *store, enum variant_state state)
+{
+	uint8_t digest[SHA256_LEN] = { 9 };
+	struct reference_event e = { .pcr = 4, .type = 4, .digest_count = 1 };
+	struct reference_variant v = { .component = "gate", .name = "1.0", .source = "test", .state = state,
+				       .event_count = 1, .event = &e };
+	uint64_t id;
+
+	e.digest[0].alg = ALG_SHA256;
+	e.digest[0].digest = BYTES(digest);
+	assert_ok(store_variant_add(store, &v, &id));
+	return id;
+}
+
+static const char *number(uint64_t n)
+{
+	static char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+	return text;
+}
+
+static void references_change_while_judged(void **state)
+{
+	_cleanup_(blob_free) struct blob policy = BLOB(LIMIT_REFERENCE);
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	struct msg_admin m = admin_make(ADMIN_POLICY_SET, "");
+
+	policy_make(&policy);
+	uint64_t asked = attest(s), job = judging(s);
+	assert_ok(administered(s, ADMIN_POLICY_SET, "", blob_bytes(&policy)));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+
+	/* In the very turn that records. */
+	asked = attest(s);
+	job = judging(s);
+	freeze(s);
+	uint64_t set = ASK(s, &s->admin, MSG_ADMIN, &m, blob_bytes(&policy));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	thaw(s);
+	assert_ok(heard(&s->admin, set, NULL));
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+
+	/* The next try is judged by the new ones. */
+	admitted(s);
+	assert_value(s, "1", "SELECT count(*) FROM attestation");
+}
+
+static void reference_revoked_while_judged(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	struct store *store;
+
+	ledger_stop(s);
+	assert_ok(store_open(s->path, &store));
+	uint64_t id = variant_add(store, VARIANT_ACTIVE);
+	store_close(&store);
+	ledger_start(s);
+
+	uint64_t asked = attest(s), job = judging(s);
+	assert_ok(administered(s, ADMIN_REF_REVOKE, number(id), BYTES_NONE));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+}
+
+static void too_many_policies(void **state)
+{
+	_cleanup_(blob_free) struct blob policy = BLOB(LIMIT_REFERENCE);
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	char text[256];
+
+	policy_make(&policy);
+	assert_ok(administered(s, ADMIN_POLICY_SET, "", blob_bytes(&policy)));
+	sql(s, "INSERT INTO node_group (name, created) VALUES ('more', 1), ('g1', 1)");
+	snprintf(text, sizeof(text), "WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < %d)"
+		 " INSERT INTO policy (grp, body) SELECT 'g' || i, body FROM k, policy", GROUPS);
+	sql(s, text);
+	/* One too many is taken back, and what follows it is done. */
+	assert_reason(R_INTERNAL_TOO_LARGE, administered(s, ADMIN_POLICY_SET, "more", blob_bytes(&policy)));
+	assert_value(s, "0", "SELECT count(*) FROM policy WHERE grp = 'more'");
+	assert_value(s, "1", "SELECT count(*) FROM audit");
+	assert_ok(administered(s, ADMIN_POLICY_SET, "g1", blob_bytes(&policy)));
+	admitted(s);
+	ledger_stop(s);
+	ledger_start(s);
+	sql(s, "DELETE FROM attestation");
+	sql(s, "DELETE FROM evidence");
+	sql(s, "UPDATE node SET verdicts = 0");
+
+	/* However it came to be there: nothing is recorded by what is not in force. */
+	sql(s, "INSERT INTO policy (grp, body) SELECT 'more', body FROM policy LIMIT 1");
+	assert_reason(R_INTERNAL_TOO_LARGE, administered(s, ADMIN_POLICY_SET, "g1", blob_bytes(&policy)));
+	uint64_t asked = attest(s), job = judging(s);
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
+	assert_nothing_recorded(s);
+	/* Less is the way out. */
+	assert_ok(administered(s, ADMIN_GROUP_REMOVE, "g1", BYTES_NONE));
+	admitted(s);
+}
+
+static void too_many_variants(void **state)
+{
+	struct scene *s = *state;
+	struct store *store;
+	uint64_t active = 0;
+
+	ledger_stop(s);
+	assert_ok(store_open(s->path, &store));
+	assert_ok(store_begin(store));
+	for (unsigned i = 0; i < VARIANTS; i++)
+		active = variant_add(store, VARIANT_ACTIVE);
+	uint64_t staged = variant_add(store, VARIANT_STAGED);
+	assert_ok(store_commit(store));
+	store_close(&store);
+	ledger_start(s);
+
+	assert_reason(R_INTERNAL_TOO_LARGE, administered(s, ADMIN_REF_ACTIVATE, number(staged), BYTES_NONE));
+	assert_value(s, number(VARIANTS), "SELECT count(*) FROM variant WHERE state = (SELECT state"
+		     " FROM variant WHERE id = 1)");
+	assert_value(s, "0", "SELECT count(*) FROM audit");
+	admitted(s);
+	assert_ok(administered(s, ADMIN_REF_REVOKE, number(active), BYTES_NONE));
+	assert_ok(administered(s, ADMIN_REF_ACTIVATE, number(staged), BYTES_NONE));
+	admitted(s);
+	ledger_stop(s);
+	ledger_start(s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+#define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+		SCENE(references_change_while_judged),
+		SCENE(reference_revoked_while_judged),
+		SCENE(too_many_policies),
+		SCENE(too_many_variants),
+	};
+
+	log_set_sinks(NULL, 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
