@@ -332,9 +332,36 @@ int ctl_image_verify(int argc, char **argv)
 
 static void row(const json_t *m)
 {
-	printf("%.16s  %-12s  %-16s  %-12s  %6lld  %s\n", member_text(m, "digest"), member_text(m, "line"),
+	printf("%.16s  %-12s  %-16s  %-12s  %6lld  %s", member_text(m, "digest"), member_text(m, "line"),
 	       member_text(m, "version"), member_text(m, "purpose"), member_number(m, "security_version"),
 	       member_text(m, "added"));
+}
+
+/* "  all, group gpu-hall, 2 nodes" */
+static void selections(const json_t *targets)
+{
+	const char *before = "  ";
+	const json_t *target;
+	size_t i, nodes = 0;
+
+	json_array_foreach(targets, i, target) {
+		const char *t = json_string_value(target);
+
+		if (!t)
+			continue;
+		if (strcmp(t, "*") == 0)
+			printf("%sall", before);
+		else if (strncmp(t, "group:", 6) == 0)
+			printf("%sgroup %s", before, t + 6);
+		else {
+			nodes++;
+			continue;
+		}
+		before = ", ";
+	}
+	if (nodes > 0)
+		printf("%s%zu node%s", before, nodes, nodes == 1 ? "" : "s");
+	printf("\n");
 }
 
 int ctl_image_add(int argc, char **argv)
@@ -394,7 +421,9 @@ int ctl_image_list(int argc, char **argv)
 	enum reason r = client_get(&o, CLIENT_PATH("image"), NULL, &a);
 	if (r != R_OK || client_json(&o, a))
 		return reason_exit(r);
-	json_array_foreach(json_object_get(a, "images"), i, m)
+	json_array_foreach(json_object_get(a, "images"), i, m) {
 		row(m);
+		selections(json_object_get(m, "selected_for"));
+	}
 	return 0;
 }

@@ -18,12 +18,23 @@ static void manifest_out(struct out *o, const struct stored_manifest *m)
 	out_time(o, "added", m->added);
 }
 
+static enum reason target_row(void *ctx, const char *target)
+{
+	struct call *c = ctx;
+
+	out_text(&c->out, NULL, target);
+	return R_OK;
+}
+
 static enum reason manifest_row(void *ctx, const struct stored_manifest *m)
 {
 	struct call *c = ctx;
 
 	out_object(&c->out, NULL);
 	manifest_out(&c->out, m);
+	out_array(&c->out, "selected_for");
+	TRY(store_selected_each(c->l->store, m->digest, target_row, c));
+	out_end(&c->out);
 	out_end(&c->out);
 	return R_OK;
 }

@@ -239,6 +239,9 @@ enum reason store_select(struct store *s, const char *target, enum purpose p, co
 /* The node's own choice, else that of its group, else the one for all; ret_target (may be NULL) says which. */
 enum reason store_selected(struct store *s, const struct node *n, enum purpose p, uint8_t ret[SHA256_LEN],
 			   char ret_target[TARGET_MAX]) must_check;
+/* All for whom it is chosen. */
+enum reason store_selected_each(struct store *s, const uint8_t digest[SHA256_LEN],
+				enum reason (*f)(void *ctx, const char *target), void *ctx) must_check;
 
 /* Policy: versions are kept, the newest of a group ("" for all others) is in force. Empty: it has none any more. */
 enum reason store_policy_add(struct store *s, const char *group, struct bytes policy) must_check;

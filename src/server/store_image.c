@@ -127,3 +127,20 @@ enum reason store_selected(struct store *s, const struct node *n, enum purpose p
 		db_col_text(st, 1, ret_target, TARGET_MAX);
 	return db_col_fixed(st, 0, ret, SHA256_LEN);
 }
+
+enum reason store_selected_each(struct store *s, const uint8_t digest[SHA256_LEN],
+				enum reason (*f)(void *ctx, const char *target), void *ctx)
+{
+	_statement_ st = NULL;
+	enum reason r;
+
+	TRY(db_get(s, "SELECT target FROM selected WHERE digest = ? ORDER BY target", &st));
+	db_bytes(st, 1, bytes_of(digest, SHA256_LEN));
+	while ((r = db_row(s, st)) == R_OK) {
+		char target[TARGET_MAX];
+
+		db_col_text(st, 0, target, sizeof(target));
+		TRY(f(ctx, target));
+	}
+	return r == R_STORE_NOT_FOUND ? R_OK : r;
+}

@@ -159,6 +159,10 @@ class Groups(PapersCase):
         self.assertEqual(node.boot(), ADMIT)
         self.control.ctl("image", "select", "host:3", "--node", node.label)
         self.assertEqual(self.image_of(node), ("3", "node"))
+        chosen = {m["version"]: m["selected_for"] for m in self.control.json("image", "list")["images"]}
+        self.assertEqual(chosen, {"1": ["*"], "2": ["group:" + group], "3": [self.control.json("node", "show", node.label)["id"]]})
+        for version, words in (("1", "  all"), ("2", "  group " + group), ("3", "  1 node")):
+            self.assertRegex(self.control.ctl("image", "list"), rf"(?m)^\S+  host +{version} .*{words}$")
         self.assertEqual(other.boot(), ADMIT)
         self.assertEqual(self.image_of(other), ("1", "default"))
         self.control.ctl("image", "select", "host:2", "--group", "absent", code=1)
