@@ -161,7 +161,10 @@ void jobs_expire(struct ledger *l)
 			job_fail(l, j, R_SERVER_BUSY);
 		else if (w)
 			worker_gone(l, w);
-		else
-			job_fail(l, j, R_SERVER_WORKER);
+		else {
+			/* Judged, and not signed in time: no fault of the evidence. */
+			log_reason(R_SERVER_BUSY, "job %llu is not signed", (unsigned long long)j->id);
+			job_fail(l, j, R_SERVER_BUSY);
+		}
 	}
 }

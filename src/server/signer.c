@@ -186,7 +186,8 @@ static enum reason from_worker(struct signer *s, unsigned worker, const struct i
 	return channel_send(&s->ledger, MSG_SIGNED, m->id, &out, sizeof(out), blob_bytes(&verdict));
 }
 
-static void pump_worker(struct signer *s, unsigned worker)
+/* One finding; false when there is none. */
+static bool pump_worker(struct signer *s, unsigned worker)
 {
 	struct ipc_message m;
 	bool have;
@@ -195,10 +196,11 @@ static void pump_worker(struct signer *s, unsigned worker)
 	if (r == R_OK && have)
 		r = from_worker(s, worker, &m);
 	if (r == R_OK)
-		return;
+		return have;
 	/* A worker that ended or talks nonsense; the supervisor brings another. */
 	ipc_close(&s->worker[worker]);
 	s->worker[worker] = IPC_NONE;
+	return false;
 }
 
 static enum reason new_worker(struct signer *s, const struct ipc_message *m)
@@ -207,11 +209,11 @@ static enum reason new_worker(struct signer *s, const struct ipc_message *m)
 		close(m->fd);
 		return R_FORMAT_RANGE;
 	}
-	/* What the old one said last was said: its finding may be waiting here. */
-	if (s->worker[m->id].fd >= 0) {
-		TRY(take_announcements(s));
-		pump_worker(s, (unsigned)m->id);
-	}
+	/* What the old one said was said: as many findings as it had requests may be waiting here. */
+	TRY(take_announcements(s));
+	for (unsigned i = 0; i < WORKER_REQUESTS && s->worker[m->id].fd >= 0; i++)
+		if (!pump_worker(s, (unsigned)m->id))
+			break;
 	ipc_close(&s->worker[m->id]);
 	return ipc_open(&s->worker[m->id], m->fd, worker_rules, ARRAY_LEN(worker_rules));
 }
