@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "ctl/client.h"
+#include "ctl/ctl.h"
 
 #define DEFAULT_SOCKET "/run/bootgate/admin.sock"
 #define ANSWER_MAX (64u << 20)
@@ -47,9 +48,11 @@ bool member_true(const json_t *j, const char *name)
 
 int ctl_refused(enum reason r, const char *about)
 {
+	char shown[CTL_SHOWN_MAX];
+
 	if (r != R_FILE)
-		fprintf(stderr, "bootgatectl: %s%s%s\n  %s\n", about ? about : "", about ? ": " : "",
-			reason_name(r), reason_sentence(r));
+		fprintf(stderr, "bootgatectl: %s%s%s\n  %s\n", about ? ctl_shown(about, shown) : "",
+			about ? ": " : "", reason_name(r), reason_sentence(r));
 	fprintf(stderr, "  %s\n", reason_remedy(r));
 	return reason_exit(r);
 }

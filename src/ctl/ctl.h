@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 
 #define CTL_USAGE 2
+#define CTL_SHOWN_MAX 4200u
 
 /* log.c: event logs, offline on files */
 int ctl_log_show(int argc, char **argv);
@@ -72,6 +73,11 @@ enum reason ctl_file_error(const char *path) must_check;
  */
 enum reason ctl_read_file(const char *path, size_t max, struct blob *ret) must_check;
 enum reason ctl_write_file(const char *path, struct bytes content) must_check;
+/*
+ * A name that somebody else chose, as it may go to a terminal; returns ret.
+ * Of what is longer than a path the end is left out.
+ */
+const char *ctl_shown(const char *name, char ret[CTL_SHOWN_MAX]);
 /* folder/name */
 enum reason ctl_path(const char *folder, const char *name, char *ret, size_t n) must_check;
 

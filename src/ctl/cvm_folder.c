@@ -82,8 +82,10 @@ static enum reason add_file(struct cvm_folder *f, const char *path)
 
 	/* something else, most likely */
 	if (r == R_FORMAT_TOO_LARGE) {
-		fprintf(stderr, "bootgatectl: %s: larger than %u MiB, not looked into\n", path,
-			CVM_EVIDENCE_MAX >> 20);
+		char shown[CTL_SHOWN_MAX];
+
+		fprintf(stderr, "bootgatectl: %s: larger than %u MiB, not looked into\n",
+			ctl_shown(path, shown), CVM_EVIDENCE_MAX >> 20);
 		return R_OK;
 	}
 	if (r == R_OK)

@@ -9,13 +9,22 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/text.h"
 
 #define CHUNK 65536u
 
 enum reason ctl_file_error(const char *path)
 {
-	fprintf(stderr, "bootgatectl: %s: %s: %m\n", path, reason_name(R_FILE));
+	char shown[CTL_SHOWN_MAX];
+
+	fprintf(stderr, "bootgatectl: %s: %s: %m\n", ctl_shown(path, shown), reason_name(R_FILE));
 	return R_FILE;
+}
+
+const char *ctl_shown(const char *name, char ret[CTL_SHOWN_MAX])
+{
+	(void)text_escape(bytes_str(name), ret, CTL_SHOWN_MAX);
+	return ret;
 }
 
 enum reason ctl_path(const char *folder, const char *name, char *ret, size_t n)

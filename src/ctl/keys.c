@@ -21,13 +21,13 @@ enum reason ctl_keys(const char *folder, struct pinned_keys *ret)
 	for (size_t i = 0; i < names.n; i++) {
 		_cleanup_(blob_free) struct blob pem = BLOB(KEY_FILE_MAX);
 		size_t n = strlen(names.v[i]);
-		char path[1024];
+		char path[1024], shown[CTL_SHOWN_MAX];
 
 		/* Whatever is here gets into the image, whatever it is called. */
 		if (n < 4 || strcmp(names.v[i] + n - 4, ".pem") != 0 ||
 		    strspn(names.v[i], NAME_CHARACTERS) != n) {
 			fprintf(stderr, "bootgatectl: %s/%s: only public keys, *.pem, belong here\n", folder,
-				names.v[i]);
+				ctl_shown(names.v[i], shown));
 			return R_SITE_KEYS;
 		}
 		if (ret->count == COSE_KEYS_MAX) {

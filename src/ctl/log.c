@@ -11,7 +11,7 @@
 
 int log_fail_at(const char *path, enum reason r, struct eventlog_fault at)
 {
-	char about[4200];
+	char about[CTL_SHOWN_MAX];
 
 	snprintf(about, sizeof(about), "%s: event %u at byte %zu", path, at.event, at.offset);
 	return ctl_refused(r, about);

@@ -80,7 +80,7 @@ static enum reason check_keys(const char *dir, const char *name, size_t least, s
 static enum reason check_hooks(const char *dir)
 {
 	_cleanup_(fd_names_free) struct fd_names names = { 0 };
-	char path[1024];
+	char path[1024], shown[CTL_SHOWN_MAX];
 
 	TRY(ctl_path(dir, "hooks", path, sizeof(path)));
 	enum reason r = fd_list(path, FOLDER_MAX, &names);
@@ -89,7 +89,8 @@ static enum reason check_hooks(const char *dir)
 	TRY(r);
 	if (names.n == 0)
 		return R_OK;
-	fprintf(stderr, "bootgatectl: %s/%s: site hooks are not supported by this release\n", path, names.v[0]);
+	fprintf(stderr, "bootgatectl: %s/%s: site hooks are not supported by this release\n", path,
+		ctl_shown(names.v[0], shown));
 	return R_SITE_HOOKS;
 }
 
@@ -98,7 +99,7 @@ static enum reason check_no_secrets(const char *dir)
 {
 	static const char *const folders[] = { ".", "verdict-keys", "release-keys" };
 	static const char mark[] = "PRIVATE KEY-----";
-	char folder[1024], path[2048];
+	char folder[1024], path[2048], shown[CTL_SHOWN_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		_cleanup_(fd_names_free) struct fd_names names = { 0 };
@@ -114,7 +115,7 @@ static enum reason check_no_secrets(const char *dir)
 			if (fd_read_named(path, &content) != R_OK || content.n == 0)
 				continue;
 			if (memmem(content.p, content.n, mark, sizeof(mark) - 1)) {
-				fprintf(stderr, "bootgatectl: %s: a private key\n", path);
+				fprintf(stderr, "bootgatectl: %s: a private key\n", ctl_shown(path, shown));
 				return R_SITE_SECRET;
 			}
 		}

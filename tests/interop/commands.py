@@ -219,10 +219,14 @@ class Site(Case):
     def test_hook(self):
         write(self.site + "/hooks/early")
         self.refused("site.hooks", "hooks/early")
+        os.rename(self.site + "/hooks/early", self.site + "/hooks/\033[2J")
+        self.refused("site.hooks", "hooks/\\x1b[2J: site hooks")
 
     def test_private_key(self):
         shutil.copy(self.path("server/keys/verdict.key"), self.site + "/notes")
         self.refused("site.secret", "/notes: a private key")
+        os.rename(self.site + "/notes", self.site + "/\033[2J")
+        self.refused("site.secret", "/\\x1b[2J: a private key")
 
     def test_private_key_behind_zeros(self):
         write(self.site + "/notes", b"\0-----BEGIN PRIVATE KEY-----")
@@ -231,6 +235,8 @@ class Site(Case):
     def test_names(self):
         shutil.copy(self.site + "/release-keys/release-1.pem", self.site + "/release-keys/a key.pem")
         self.refused("site.keys", "a key.pem: only public keys")
+        os.rename(self.site + "/release-keys/a key.pem", self.site + "/release-keys/\033[2J.pem")
+        self.refused("site.keys", "\\x1b[2J.pem: only public keys")
 
     def test_no_key(self):
         os.unlink(self.site + "/release-keys/release-1.pem")

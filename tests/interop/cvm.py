@@ -205,6 +205,15 @@ class Snp(Case):
         done = self.expect(OK, "verified", self.evidence, *self.pin)
         self.assertIn("certs/a/image: larger than 4 MiB", done.stderr)
 
+    def test_name_for_a_terminal(self):
+        self.put(bytes((4 << 20) + 1), "certs/a/\033[2Jimage")
+        done = self.expect(OK, "verified", self.evidence, *self.pin)
+        self.assertIn("certs/a/\\x1b[2Jimage: larger than 4 MiB", done.stderr)
+        os.symlink("/proc/self/mem", self.path("certs/a/\033[2Jmemory"))
+        done = self.expect(COULD_NOT, "certs/a/\\x1b[2Jmemory: file: Input/output error",
+                           self.evidence, *self.pin)
+        self.assertNotIn("\033", done.stderr)
+
     def test_what_cannot_be_read(self):
         """It is named, not the folder that it is in. Nobody can read at 0 there, root included."""
         os.symlink("/proc/self/mem", self.path("certs/a/memory"))
