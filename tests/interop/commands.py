@@ -284,7 +284,7 @@ class Socket(Case):
 
     def test_states_are_named(self):
         self.said(2, "node", "list", "--state", "approved", "--socket", self.path("none"),
-                  words=["--state approved: there is pending, enrolled, held, revoked, retired"])
+                  words=["--state approved: there is pending, enrolled, held, conflict, revoked, retired"])
         self.said(2, "ref", "list", "--state", "approved", "--socket", self.path("none"),
                   words=["--state approved: there is staged, active, retiring, revoked"])
 
