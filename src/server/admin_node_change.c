@@ -32,23 +32,46 @@ static void let_in(struct node *n)
 	n->clock.clock = n->clock.reset_count = n->clock.restart_count = 0;
 }
 
+/* Room for an id, a state, and two names before and after. */
+#define NODE_DETAIL_MAX 384
+
+static void note_name(char text[NODE_DETAIL_MAX], const char *what, const char *was, const char *now)
+{
+	size_t n = strlen(text);
+
+	if (strcmp(was, now) != 0)
+		snprintf(text + n, NODE_DETAIL_MAX - n, ", %s %s was %s", what, now[0] ? now : "none",
+			 was[0] ? was : "none");
+}
+
+/* For the audit: the state that it had, and which of its names are others now. */
+static void note_change(char text[NODE_DETAIL_MAX], const struct node *was, const struct node *now)
+{
+	size_t n = strlen(text);
+
+	snprintf(text + n, NODE_DETAIL_MAX - n, "%s", node_state_name(was->state));
+	note_name(text, "label", was->label, now->label);
+	note_name(text, "group", was->group, now->group);
+}
+
 static enum reason node_change(struct call *c, enum node_state to)
 {
-	struct node n;
+	char detail[NODE_DETAIL_MAX] = "";
+	struct node n, was;
 	bool really;
 
 	TRY(admin_change(c, &really));
 	TRY(admin_node(c, c->m->arg[0], &n));
 	if (n.state == NODE_RETIRED)
 		return R_NODE_CONFLICT;
-	enum node_state was = n.state;
+	was = n;
 	n.state = to;
 	if (to == NODE_ENROLLED) {
 		/*
 		 * Of a node that is in, approval can only mean its TPM as it is now, other
 		 * firmware included. One that comes in proves its banks first, by itself.
 		 */
-		if (was == NODE_ENROLLED)
+		if (was.state == NODE_ENROLLED)
 			n.ask_enrol = false;
 		let_in(&n);
 		snprintf(n.basis, sizeof(n.basis), "operator %s", c->m->actor);
@@ -63,7 +86,8 @@ static enum reason node_change(struct call *c, enum node_state to)
 		TRY(store_node_update(c->l->store, &n));
 		if (to == NODE_ENROLLED)
 			TRY(store_conflict_clear(c->l->store, n.id));
-		TRY(admin_note(c, BYTES(n.id), node_state_name(was)));
+		note_change(detail, &was, &n);
+		TRY(admin_note(c, BYTES(n.id), detail));
 	}
 	admin_node_out(&c->out, &n);
 	return R_OK;
@@ -109,8 +133,8 @@ enum reason op_node_rename(struct call *c)
  */
 enum reason op_node_rebind(struct call *c)
 {
-	struct node was, n;
-	char id[2 * SHA256_LEN + 1], detail[100];
+	struct node was, n, before;
+	char id[2 * SHA256_LEN + 1], detail[NODE_DETAIL_MAX];
 	bool really;
 
 	TRY(admin_change(c, &really));
@@ -120,10 +144,16 @@ enum reason op_node_rebind(struct call *c)
 		admin_about(c, "node", c->m->arg[0]);
 	if (memcmp(was.id, n.id, SHA256_LEN) == 0 || was.state == NODE_RETIRED || n.state == NODE_REVOKED)
 		return R_NODE_CONFLICT;
+	/* Retired it could come back by another rebind, and nobody would see that it was revoked. */
+	if (was.state == NODE_REVOKED) {
+		admin_about(c, "node", c->m->arg[0]);
+		return R_NODE_CONFLICT;
+	}
+	before = n;
 	was.state = NODE_RETIRED;
 	let_in(&n);
-	if (was.label[0])
-		snprintf(n.label, sizeof(n.label), "%s", was.label);
+	/* Also when there is none: what a retired one was called may be another one's by now. */
+	snprintf(n.label, sizeof(n.label), "%s", was.label);
 	snprintf(n.group, sizeof(n.group), "%s", was.group);
 	hex_encode(BYTES(was.id), id);
 	snprintf(n.basis, sizeof(n.basis), "operator %s, in place of %.8s", c->m->actor, id);
@@ -137,6 +167,9 @@ enum reason op_node_rebind(struct call *c)
 		TRY(store_rebind(c->l->store, &r));
 		TRY(store_conflict_clear(c->l->store, was.id));
 		TRY(store_conflict_clear(c->l->store, n.id));
+		snprintf(detail, sizeof(detail), "in place of %s, was ", id);
+		note_change(detail, &before, &n);
+		TRY(admin_note(c, BYTES(n.id), detail));
 		hex_encode(BYTES(n.id), id);
 		snprintf(detail, sizeof(detail), "now %s", id);
 		TRY(admin_note(c, BYTES(was.id), detail));

@@ -15,9 +15,9 @@ enum reason admin_change(struct call *c, bool *ret_do)
 
 enum reason admin_note(struct call *c, struct bytes target, const char *detail)
 {
-	char text[512];
+	char text[AUDIT_DETAIL_MAX];
 
-	snprintf(text, sizeof(text), "%.200s%s%.200s", detail, detail[0] && c->m->reason[0] ? ": " : "",
+	snprintf(text, sizeof(text), "%.384s%s%.200s", detail, detail[0] && c->m->reason[0] ? ": " : "",
 		 c->m->reason);
 	return audit(c->l, c->m->actor, admin_op_name((enum admin_op)c->m->op), target, R_OK, text);
 }

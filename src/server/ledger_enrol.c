@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "crypto/random.h"
 #include "format/challenge.h"
 #include "server/channel.h"
@@ -275,6 +276,8 @@ static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_
 {
 	struct listed_ek listed;
 	struct node *n = &j->node;
+	char id[2 * SHA256_LEN + 1];
+	uint8_t other[SHA256_LEN];
 	bool certificate;
 
 	TRY(pending_room(l));
@@ -293,6 +296,15 @@ static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_
 	}
 	if (r != R_OK)
 		return r == R_STORE_NOT_FOUND ? R_OK : r;
+	/* A label is one node's, unless that is retired: which of the two it is now is for a person to say. */
+	r = store_node_labelled(l->store, listed.label, n->id, other);
+	if (r == R_OK) {
+		hex_encode(BYTES(other), id);
+		snprintf(n->basis, sizeof(n->basis), "label of list is %.8s's", id);
+		return R_OK;
+	}
+	if (r != R_STORE_NOT_FOUND)
+		return r;
 	n->state = NODE_ENROLLED;
 	n->approved = n->created;
 	snprintf(n->label, sizeof(n->label), "%s", listed.label);

@@ -265,6 +265,7 @@ enum reason store_failure_each(struct store *s, unsigned newest,
  * Audit: a hash chain. hash = SHA-256(previous hash || canonical row), as
  * docs/protocol.md says. Written in the transaction of what it tells.
  */
+#define AUDIT_DETAIL_MAX 600
 struct audit_row {
 	uint64_t number;
 	int64_t time;
@@ -272,7 +273,7 @@ struct audit_row {
 	char action[32];		/* "node.approve", "verdict" */
 	char target[80];		/* node id, variant id ... */
 	char reason[64];		/* reason name, or "" */
-	char detail[200];
+	char detail[AUDIT_DETAIL_MAX];	/* of an operator: what was changed, and the reason given */
 	uint8_t hash[SHA256_LEN];
 };
 /* number and hash are filled in. */

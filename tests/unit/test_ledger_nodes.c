@@ -147,7 +147,7 @@ static void renamed(void **state)
 	assert_reason(R_STORE_EXISTS, asked(s, ADMIN_NODE_APPROVE, ID_2, "n2", false, NULL));
 	assert_reason(R_FORMAT_TEXT, asked(s, ADMIN_NODE_RENAME, "n2", "", false, NULL));
 	assert_ok(asked(s, ADMIN_NODE_RENAME, "n2", "n2", false, NULL));
-	/* A list may give it to another one nevertheless: that is shown. */
+	/* In a record where two have it nevertheless, that is shown. */
 	sql(s, "UPDATE node SET label = 'n2'");
 	assert_ok(asked(s, ADMIN_NODE_LIST, "conflict", "", false, &text));
 	assert_non_null(strstr(text, "\"label_also\":\"" ID_1 "\""));
@@ -164,13 +164,17 @@ static void rebound_to_another_tpm(void **state)
 	sql(s, "INSERT INTO selected SELECT '" ID_1 "', purpose, digest FROM selected");
 	sql(s, "INSERT INTO conflict SELECT id, NULL, ak_name, '', 1, 1 FROM node");
 	admitted(s);
+	sql(s, "UPDATE node SET grp = 'racks' WHERE label = ''");
 	assert_ok(asked(s, ADMIN_NODE_REBIND, "n1", ID_2, true, NULL));
 	assert_value(s, "0", "SELECT count(*) FROM rebound");
 	assert_value(s, "1", "SELECT state FROM node WHERE label = 'n1'");
 	assert_ok(asked(s, ADMIN_NODE_REBIND, "n1", ID_2, false, &text));
 	assert_non_null(strstr(text, "\"id\":\"" ID_2 "\""));
 	assert_value(s, "operator uid 0, in place of 11111111", "SELECT basis FROM node WHERE state = 1");
-	assert_value(s, "now " ID_2 ": test", "SELECT detail FROM audit WHERE action = 'node.rebind'");
+	assert_value(s, "now " ID_2 ": test",
+		     "SELECT detail FROM audit WHERE action = 'node.rebind' AND target = '" ID_1 "'");
+	assert_value(s, "in place of " ID_1 ", was pending, label n1 was none, group none was racks: test",
+		     "SELECT detail FROM audit WHERE action = 'node.rebind' AND target = '" ID_2 "'");
 	/* Name and image are the new one's, history stays with the old one, and each leads to the other. */
 	assert_value(s, ID_2, "SELECT target FROM selected WHERE target <> '*'");
 	assert_value(s, "0", "SELECT count(*) FROM conflict");
@@ -197,6 +201,57 @@ static void rebound_to_another_tpm(void **state)
 	assert_reason(R_NODE_CONFLICT, asked(s, ADMIN_NODE_REVOKE, ID_2, "", false, NULL));
 	sql(s, "UPDATE node SET state = 2 WHERE state = 3");
 	assert_reason(R_NODE_CONFLICT, asked(s, ADMIN_NODE_REBIND, ID_1, ID_2, false, NULL));
+	assert_ok(asked(s, ADMIN_AUDIT_VERIFY, "", "", false, NULL));
+}
+
+/* What a retired one was called may be another one's by now. */
+static void retired_comes_back_without_its_label(void **state)
+{
+	struct scene *s = *state;
+
+	second_node(s, NODE_RETIRED);
+	sql(s, "UPDATE node SET label = 'n1'");
+	sql(s, "INSERT INTO node SELECT CAST(zeroblob(31) || x'33' AS BLOB), CAST(zeroblob(33) || x'33' AS BLOB),"
+	       " ak_public, 0, '', basis, peer, created, approved, seen, implemented, clock_known, clock, reset_count,"
+	       " restart_count, firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp"
+	       " FROM node WHERE state = 1");
+	assert_ok(asked(s, ADMIN_NODE_REBIND, "00000000", ID_2, false, NULL));
+	assert_value(s, "1", "SELECT count(*) FROM node WHERE label = 'n1'");
+	assert_value(s, "", "SELECT label FROM node WHERE basis LIKE '%in place of 00000000'");
+}
+
+/* Two rebinds would make an enrolled node of it. */
+static void revoked_stays_revoked(void **state)
+{
+	struct scene *s = *state;
+
+	second_node(s, NODE_PENDING);
+	assert_ok(asked(s, ADMIN_NODE_REVOKE, "n1", "", false, NULL));
+	assert_reason(R_NODE_CONFLICT, asked(s, ADMIN_NODE_REBIND, "n1", ID_2, false, NULL));
+	assert_value(s, "2", "SELECT state FROM node WHERE label = 'n1'");
+	assert_value(s, "0", "SELECT count(*) FROM rebound");
+}
+
+#define A_20 "aaaaaaaaaaaaaaaaaaaa"
+#define A_63 A_20 A_20 A_20 "aaa"
+
+/* An approval may give names: the audit says which, and what they were, however long. */
+static void names_are_in_the_audit(void **state)
+{
+	struct scene *s = *state;
+	struct msg_admin m = admin_make(ADMIN_NODE_APPROVE, "n1");
+	struct bytes body;
+
+	assert_ok(asked(s, ADMIN_NODE_APPROVE, "n1", "n1", false, NULL));
+	assert_value(s, "enrolled: test", "SELECT detail FROM audit ORDER BY number DESC LIMIT 1");
+	assert_ok(asked(s, ADMIN_GROUP_ADD, "racks", "", false, NULL));
+	sql(s, "UPDATE node SET label = '" A_63 "', grp = '" A_63 "'");
+	snprintf(m.arg[0], sizeof(m.arg[0]), A_63);
+	snprintf(m.arg[1], sizeof(m.arg[1]), "n7");
+	snprintf(m.arg[2], sizeof(m.arg[2]), "racks");
+	assert_ok(heard(&s->admin, ASK(s, &s->admin, MSG_ADMIN, &m, BYTES_NONE), &body));
+	assert_value(s, "enrolled, label n7 was " A_63 ", group racks was " A_63 ": test",
+		     "SELECT detail FROM audit ORDER BY number DESC LIMIT 1");
 	assert_ok(asked(s, ADMIN_AUDIT_VERIFY, "", "", false, NULL));
 }
 
@@ -340,11 +395,39 @@ static void list_changes_while_judged(void **state)
 	assert_value(s, "1", "SELECT count(*) FROM node WHERE state = 0 AND label = ''");
 }
 
+/* A list names a node as another one is called that is not retired: a person says which it is now. */
+static void label_of_a_list_is_taken(void **state)
+{
+	static const struct {
+		const char *state, *label, *basis;
+	} cases[] = { { "1", "", "label of list is 11111111's" }, { "2", "", "label of list is 11111111's" },
+		      { "3", "n1", "EK list papers line 0, no certificate" } };
+	struct scene *s = *state;
+	char text[64];
+
+	sql(s, "INSERT INTO listed_ek (name, label, list) VALUES"
+	       " (CAST(x'000b00' || zeroblob(31) AS BLOB), 'n1', 'papers')");
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		bool waits = cases[i].label[0] == '\0';
+
+		snprintf(text, sizeof(text), "UPDATE node SET state = %s", cases[i].state);
+		sql(s, text);
+		struct arrival a = arriving(s, 5, 0, false);
+		assert_ok(arrived(s, &a, waits ? DIRECTIVE_HOLD : DIRECTIVE_ADMIT));
+		assert_value(s, waits ? "0" : "1", "SELECT state FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
+		assert_value(s, cases[i].label, "SELECT label FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
+		assert_value(s, cases[i].basis, "SELECT basis FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
+		sql(s, "DELETE FROM attestation; DELETE FROM node_ek; DELETE FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
+	}
+}
+
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SCENE(label_of_a_list_is_taken),   SCENE(retired_comes_back_without_its_label),
+		SCENE(revoked_stays_revoked),	   SCENE(names_are_in_the_audit),
 		SCENE(basis_of_a_listed_node),	   SCENE(list_changes_while_judged),
 		SCENE(conflicts_are_shown),	   SCENE(claims_are_no_conflict),     SCENE(renamed),
 		SCENE(rebound_to_another_tpm),	   SCENE(listed_in_pages),	      SCENE(keys_of_a_list_are_removed),
