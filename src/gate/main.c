@@ -18,13 +18,14 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *help;	/* NULL: not for people */
+	bool explains;		/* has a --help of its own */
 } commands[] = {
-	{ "run", command_run, "the gate: measure, attest, obey the verdict" },
-	{ "facts", command_facts, "what would be measured: facts [--json]" },
-	{ "log", command_log, "the firmware's event log, to standard output" },
-	{ "pcrs", command_pcrs, "register values: pcrs SELECTION" },
-	{ "quote", command_quote, "a quote: quote --pcrs SELECTION --nonce HEX [--ak HANDLE]" },
-	{ "net-child", net_child, NULL },
+	{ "run", command_run, "the gate: measure, attest, obey the verdict", false },
+	{ "facts", command_facts, "what would be measured: facts [--json]", false },
+	{ "log", command_log, "the firmware's event log, to standard output", false },
+	{ "pcrs", command_pcrs, "register values: pcrs SELECTION", true },
+	{ "quote", command_quote, "a quote: quote --pcrs SELECTION --nonce HEX [--ak HANDLE]", true },
+	{ "net-child", net_child, NULL, false },
 };
 
 static void help(FILE *to)
@@ -44,16 +45,20 @@ int main(int argc, char **argv)
 {
 	if (fd_standard())
 		return 1;
-	/* `run` in an initramfs is never called so: nothing here starts a boot. */
-	for (int i = 1; i < argc && i < 3; i++) {
-		if (!asks_help(argv[i]))
-			continue;
+	if (argc > 1 && asks_help(argv[1])) {
 		help(stdout);
 		return 0;
 	}
-	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(commands); i++)
-		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].run(argc - 2, argv + 2);
+	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(commands); i++) {
+		if (strcmp(argv[1], commands[i].name) != 0)
+			continue;
+		/* `run` in an initramfs is never called so: who asks starts no boot. */
+		if (argc > 2 && asks_help(argv[2]) && !commands[i].explains) {
+			help(stdout);
+			return 0;
+		}
+		return commands[i].run(argc - 2, argv + 2);
+	}
 	help(stderr);
 	return reason_exit(R_USAGE);
 }

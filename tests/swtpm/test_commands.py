@@ -215,7 +215,7 @@ class Quote(Commands):
         """Ctrl-C, or a shutdown: the key that was made for it does not stay."""
         tpm = self.measured()
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            proxy = self.proxy(tpm, "Quote:delay=0.5")
+            proxy = self.proxy(tpm, "Quote:delay=3", answer=20000)
             child = subprocess.Popen([GATE, "quote", "--pcrs", "sha256:0", "--nonce", NONCE, "--tpm",
                                       proxy.where], stdin=subprocess.DEVNULL, cwd=self.folder)
             while not proxy.messages(">", "Quote"):
