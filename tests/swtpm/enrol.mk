@@ -3,7 +3,7 @@
 # The server's side of enrolment as a command, for tests/swtpm/test_enrol.py.
 
 ENROLLER_LAYERS := base crypto crypto/openssl format appraise
-test-programs: $(BUILD)/test/enroller
+whole-programs: $(BUILD)/test/enroller
 
 $(BUILD)/test/enroller: $(BUILD)/obj/asan/tests/swtpm/enroller.o \
 		$(call archives,asan,$(ENROLLER_LAYERS))

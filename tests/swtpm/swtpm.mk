@@ -6,7 +6,7 @@
 TPM_DRIVERS := $(BUILD)/test/tpm-driver $(BUILD)/test/tpm-driver-asan
 TPM_LAYERS := base crypto crypto/mbedtls format node
 TPM_WRAP := -Wno-missing-prototypes -Wl,--wrap=open,--wrap=mbedtls_ecdh_gen_public
-test-programs: $(TPM_DRIVERS)
+whole-programs: $(TPM_DRIVERS)
 
 $(BUILD)/test/tpm-driver: tests/swtpm/driver.c $(call objects,test,$(TPM_LAYERS)) | $(DEPS_READY)
 	$(call say,LINK,$@)
