@@ -213,11 +213,17 @@ class Quote(Commands):
 
     def test_interrupted(self):
         """Ctrl-C, or a shutdown: the key that was made for it does not stay."""
+        def heard():
+            # what a shell starts in the background ignores SIGINT
+            for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(s, signal.SIG_DFL)
+
         tpm = self.measured()
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             proxy = self.proxy(tpm, "Quote:delay=3", answer=20000)
             child = subprocess.Popen([GATE, "quote", "--pcrs", "sha256:0", "--nonce", NONCE, "--tpm",
-                                      proxy.where], stdin=subprocess.DEVNULL, cwd=self.folder)
+                                      proxy.where], stdin=subprocess.DEVNULL, cwd=self.folder,
+                                     preexec_fn=heard)
             while not proxy.messages(">", "Quote"):
                 time.sleep(0.01)
             self.assertEqual(tpm.handles(), 1)
