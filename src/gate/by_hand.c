@@ -57,14 +57,6 @@ enum reason by_hand_options(int argc, char **argv, const struct by_hand_option *
 	return R_OK;
 }
 
-bool by_hand_help(int argc, char **argv, const char *text)
-{
-	if (argc < 1 || (strcmp(argv[0], "--help") != 0 && strcmp(argv[0], "-h") != 0))
-		return false;
-	(void)fputs(text, stdout);
-	return true;
-}
-
 enum reason by_hand_selection(const char *text, struct pcr_selection *ret)
 {
 	struct pcr_selection s;

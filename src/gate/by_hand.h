@@ -24,8 +24,6 @@ struct by_hand_option {
  */
 enum reason by_hand_options(int argc, char **argv, const struct by_hand_option *options,
 			    const char **rest) must_check;
-/* `--help` or `-h`: then `text` was printed. */
-bool by_hand_help(int argc, char **argv, const char *text);
 /* R_USAGE with a message unless `text` is a selection with at least one register. */
 enum reason by_hand_selection(const char *text, struct pcr_selection *ret) must_check;
 /* R_TPM_BANK_INACTIVE unless a value is there for every register selected. */

@@ -9,4 +9,8 @@ int command_log(int argc, char **argv);
 int command_pcrs(int argc, char **argv);
 int command_quote(int argc, char **argv);
 
+/* What `--help` behind the command tells. */
+extern const char command_pcrs_help[];
+extern const char command_quote_help[];
+
 #endif

@@ -11,7 +11,7 @@
 
 #define RAW_MAX (16u << 10)		/* values of every register of eight banks */
 
-static const char help[] =
+const char command_pcrs_help[] =
 	"usage: bootgate pcrs [SELECTION] [--out FILE] [--json]\n"
 	"\n"
 	"Shows registers, as tpm2_pcrread does. SELECTION is like\n"
@@ -104,8 +104,6 @@ int command_pcrs(int argc, char **argv)
 	struct pcr_selection ignored;
 	enum reason r;
 
-	if (by_hand_help(argc, argv, help))
-		return 0;
 	r = options(argc, argv, &p);
 	/* a mistake is told before the TPM is looked for */
 	if (r == R_OK && p.selection != NULL)

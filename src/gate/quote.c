@@ -22,7 +22,7 @@
 #define NONCE_DIGITS 128u
 #define PATH_LEN 512u
 
-static const char help[] =
+const char command_quote_help[] =
 	"usage: bootgate quote --pcrs SELECTION --nonce HEX [--ak HANDLE] [--out DIR]\n"
 	"\n"
 	"Quotes the registers with the fleet's attestation key, or with the key at a\n"
@@ -292,8 +292,6 @@ int command_quote(int argc, char **argv)
 	};
 	enum reason r;
 
-	if (by_hand_help(argc, argv, help))
-		return 0;
 	r = understand(argc, argv, &q);
 	if (r == R_OK)
 		r = by_hand_tpm(q.tpm, make, &q);

@@ -9,13 +9,16 @@ import resource
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(TOP, "tests", "tools"))
+
+from bzimage import bzimage  # noqa: E402
+
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 CTL = os.path.join(BUILD, "test", "bootgatectl")
 SERVER = os.path.join(BUILD, "test", "bootgated")
@@ -39,17 +42,6 @@ def write(path, content=b""):
 def no_long_files():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400))
-
-
-def kernel():
-    """The header of a bzImage, boot protocol 2.15, 64 bits."""
-    head = bytearray(0x400)
-    head[0x1FE:0x200] = b"\x55\xaa"
-    head[0x202:0x206] = b"HdrS"
-    struct.pack_into("<H", head, 0x206, 0x020F)
-    head[0x211] = 1
-    struct.pack_into("<H", head, 0x236, 0x3F)
-    return head
 
 
 class Case(unittest.TestCase):
@@ -147,7 +139,7 @@ class Sign(Case):
         done = self.init()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.key = self.path("server-release-key/release-1.key")
-        self.kernel, self.initrd = write(self.path("vmlinuz"), kernel()), write(self.path("initrd"), b"initrd")
+        self.kernel, self.initrd = write(self.path("vmlinuz"), bzimage()), write(self.path("initrd"), b"initrd")
         self.out = self.path("host.manifest")
 
     def sign(self, *more, key=None, kernel=None, initrd=None, out=None):
@@ -180,11 +172,11 @@ class Sign(Case):
 
     def test_what_is_no_kernel(self):
         for at, byte in ((0x1FE, 0), (0x202, 0x68), (0x206, 0x0B), (0x207, 0x01), (0x211, 0), (0x236, 0x3E)):
-            head = kernel()
+            head = bytearray(bzimage())
             head[at] = byte
             other = write(self.path("other"), head)
             self.said(1, *self.sign(kernel=other), words=[f"{other}: not signed", "image.kernel"])
-        for content in (b"", kernel()[:0x237], b"\x7fELF" + bytes(0x400)):
+        for content in (b"", bzimage()[:0x237], b"\x7fELF" + bytes(0x400)):
             self.said(1, *self.sign(kernel=write(self.path("other"), content)), words=["image.kernel"])
         self.assertFalse(os.path.exists(self.out))
 

@@ -25,6 +25,7 @@ for folder in ("tests/gate", "tests/swtpm", "tests/tools"):
     sys.path.insert(0, os.path.join(TOP, folder))
 
 import evlog  # noqa: E402
+from bzimage import bzimage  # noqa: E402
 from machine import Machine  # noqa: E402
 from swtpm import Swtpm  # noqa: E402
 
@@ -34,17 +35,6 @@ SERVER = os.path.join(BUILD, os.environ.get("PATH_SERVER", "test"), "bootgated")
 CTL = os.path.join(BUILD, "bin", "bootgatectl")
 LOG = os.path.join(TOP, "tests", "data", "lab", "firmware.log")
 SECONDS = 60
-
-
-def bzimage(content=b""):
-    """What `image sign` takes for a kernel: header of boot protocol 2.15, then anything."""
-    head = bytearray(0x400)
-    head[0x1FE:0x200] = b"\x55\xaa"
-    head[0x202:0x206] = b"HdrS"
-    struct.pack_into("<H", head, 0x206, 0x020F)
-    head[0x211] = 1
-    struct.pack_into("<H", head, 0x236, 0x3F)
-    return bytes(head) + content
 
 
 def free_port():

@@ -90,6 +90,7 @@ class Pcrs(Commands):
         for command in ("pcrs", "quote"):
             for flag in ("--help", "-h"):
                 self.assertIn(f"usage: bootgate {command} ", self.gate(None, command, flag))
+            self.assertIn("usage: bootgate COMMAND", self.gate(None, command, "--version"))
 
     def test_no_tpm(self):
         self.gate(None, "pcrs", "sha256:0", code=1, reason="tpm.absent")
