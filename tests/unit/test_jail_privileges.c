@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "jail_kit.h"
+#include "orphan_kit.h"
 
 /* Root gives each child its own user; what it lost itself it cannot give. */
 static int act_supervise(void)
@@ -132,35 +133,11 @@ static void test_limits(void **state)
 static void test_dies_with_parent(void **state)
 {
 	const struct jail j = { .profile = JAIL_WORKER, .uid = NOBODY, .gid = NOBODY };
-	char byte;
-	int p[2];
-	pid_t parent;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	assert_int_equal(pipe(p), 0);
-	parent = fork();
-	if (parent == 0) {
-		struct proc child = PROC_NONE;
-
-		if (proc_fork(&p[1], 1, &child) != R_OK)
-			_exit(1);
-		if (child.pid == 0) {
-			if (jail_enter(&j) != R_OK)
-				_exit(1);
-			(void)!write(p[1], "x", 1);
-			for (;;)
-				(void)poll(NULL, 0, -1);
-		}
-		_exit(read(p[0], &byte, 1) == 1 ? 0 : 1);
-	}
-	close(p[1]);
-	int status;
-	assert_int_equal(waitpid(parent, &status, 0), parent);
-	assert_int_equal(status, 0);
-	assert_int_equal(read(p[0], &byte, 1), 0);
-	close(p[0]);
+	assert_orphan_ends(&j);
 }
 
 static int act_look_around(void)

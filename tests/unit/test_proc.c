@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -9,10 +8,8 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "orphan_kit.h"
 #include "unit.h"
-
-/* Nobody waits this long when all is well. */
-#define PATIENCE_MS 10000
 
 static void test_exit_code(void **state)
 {
@@ -144,47 +141,10 @@ static void test_signals_are_reset(void **state)
 	(void)signal(SIGPIPE, SIG_DFL);
 }
 
-/* The parent ends: the child does not live on. */
 static void test_dies_with_parent(void **state)
 {
-	pid_t grandchild = 0;
-	pid_t parent;
-	struct pollfd end;
-	char byte;
-	int p[2];
-	int ready;
-
 	(void)state;
-	assert_int_equal(pipe(p), 0);
-	parent = fork();
-	if (parent == 0) {
-		struct proc child = PROC_NONE;
-
-		if (proc_fork(&p[1], 1, &child) != R_OK)
-			_exit(1);
-		if (child.pid == 0) {
-			pid_t self = getpid();
-
-			(void)write(p[1], &self, sizeof(self));
-			for (;;)
-				(void)pause();
-		}
-		/* until the child is set up */
-		end = (struct pollfd){.fd = p[0], .events = POLLIN};
-		(void)poll(&end, 1, PATIENCE_MS);
-		_exit(0);
-	}
-	close(p[1]);
-	assert_int_equal(waitpid(parent, NULL, 0), parent);
-	assert_int_equal(read(p[0], &grandchild, sizeof(grandchild)), sizeof(grandchild));
-	/* end of file: the last holder of the other end is gone */
-	end = (struct pollfd){.fd = p[0], .events = POLLIN};
-	ready = poll(&end, 1, PATIENCE_MS);
-	if (ready == 0)
-		kill(grandchild, SIGKILL);
-	assert_int_equal(ready, 1);
-	assert_int_equal(read(p[0], &byte, 1), 0);
-	close(p[0]);
+	assert_orphan_ends(NULL);
 }
 
 static void test_clock(void **state)
