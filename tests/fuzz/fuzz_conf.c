@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ "a.b", true, nothing }, { "a.c", false, nothing }, { "list.*", false, nothing },
 	};
 	_cleanup_(blob_free) struct blob once = BLOB(4 * LIMIT_CONF), twice = BLOB(4 * LIMIT_CONF);
+	char where[CONF_WHERE_MAX];
 	struct conf_error err;
 	enum reason r;
 
@@ -40,5 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	r = conf_read(bytes_of(data, size), check, ARRAY_LEN(check), NULL, &err);
 	must(r != R_OK || err.line == 0);
+	conf_where(&err, where);
+	must(where[0] != '\0' && strstr(where, err.key) != NULL);
 	return 0;
 }

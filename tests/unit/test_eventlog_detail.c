@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What people are shown of an event: device paths, signatures, and all the rest. */
-#include "unit.h"
+#include "message.h"
 
 #include "format/efipath.h"
 #include "format/efisig.h"
@@ -12,11 +12,37 @@
 #define END "\x7f\xff\x04\x00"
 #define LITERAL(s) bytes_of((s), sizeof(s) - 1)
 
+/* The next seed of `fuzzer`. */
+static void seed_next(const char *fuzzer, struct bytes b)
+{
+	static unsigned count;
+	char name[32];
+
+	snprintf(name, sizeof name, "detail-%02u", count++);
+	seed(fuzzer, name, b);
+}
+
+/* A log of the old form, SHA-1 only, with this event in it. */
+static void seed_event(uint32_t type, struct bytes data)
+{
+	struct blob b = BLOB(1u << 12);
+
+	assert_ok(blob_le32(&b, 4));
+	assert_ok(blob_le32(&b, type));
+	for (size_t i = 0; i < digest_len(ALG_SHA1); i++)
+		assert_ok(blob_u8(&b, 0));
+	assert_ok(blob_le32(&b, (uint32_t)data.n));
+	assert_ok(blob_append(&b, data.p, data.n));
+	seed_next("eventlog", blob_bytes(&b));
+	blob_free(&b);
+}
+
 static void assert_lines(uint32_t type, struct bytes data, const char *expected)
 {
 	struct blob b = BLOB(EVENTLOG_DETAILS_MAX + 64);
 	struct event e = { .type = type, .data = data };
 
+	seed_event(type, data);
 	assert_ok(eventlog_details(&e, &b));
 	assert_ok(blob_u8(&b, 0));
 	assert_string_equal((const char *)b.p, expected);
@@ -28,6 +54,7 @@ static void assert_text(uint32_t type, struct bytes data, const char *expected)
 	struct blob b = BLOB(EVENTLOG_TEXT_MAX);
 	struct event e = { .type = type, .data = data };
 
+	seed_event(type, data);
 	assert_ok(eventlog_text(&e, &b));
 	assert_ok(blob_u8(&b, 0));
 	assert_string_equal((const char *)b.p, expected);
@@ -40,6 +67,7 @@ static void assert_path(struct bytes path, const char *expected)
 {
 	struct blob b = BLOB(2 * EFI_PATH_TEXT_MAX);
 
+	seed_next("efipath", path);
 	assert_ok(efi_path_text(path, &b));
 	assert_ok(blob_u8(&b, 0));
 	assert_string_equal((const char *)b.p, expected);
@@ -89,12 +117,14 @@ static void test_bad_paths(void **state)
 	assert_reason(R_FORMAT_TRUNCATED, efi_path_text(LITERAL("\3\5\6\0\3\1"), &b));
 	assert_reason(R_FORMAT_TRUNCATED, efi_path_text(LITERAL("\3\5\6\0\3"), &b));
 	assert_reason(R_FORMAT_RANGE, efi_path_text(LITERAL("\3\5\3\0" END), &b));
+	seed_next("efipath", LITERAL("\3\5\3\0" END));
 	/* however long it is, the text is not */
 	memset(path, 0, sizeof path);
 	for (size_t i = 0; i < 40; i++)
 		memcpy(path + i * 44, "\6\1\x2c\0", 4);
 	memcpy(path + 40 * 44, END, 4);
 	blob_reset(&b);
+	seed_next("efipath", BYTES(path));
 	assert_ok(efi_path_text(BYTES(path), &b));
 	assert_true(b.n <= EFI_PATH_TEXT_MAX);
 	assert_memory_equal(b.p + b.n - 3, "...", 3);
@@ -124,6 +154,7 @@ static enum reason count(const struct blob *b, size_t *ret)
 	enum reason r;
 
 	*ret = 0;
+	seed_next("efisig", blob_bytes(b));
 	efi_signatures_open(blob_bytes(b), &s);
 	while ((r = efi_signatures_next(&s, &one)) == R_OK) {
 		(*ret)++;
@@ -226,6 +257,7 @@ static void test_variables(void **state)
 	add_list(&content, x509, 28 + 17, 0, 17, 17);
 	add_list(&content, (const uint8_t *)GUID, 28 + 17, 0, 17, 17);
 	v.content = blob_bytes(&content);
+	seed_next("efisig", v.content);
 	assert_ok(efi_variable_write(&v, &data));
 	assert_lines(EV_EFI_VARIABLE_DRIVER_CONFIG, blob_bytes(&data),
 		     "variable: db\nvendor: d719b2cb-3d3a-4596-a3bc-dad00e67656f\n"
