@@ -72,7 +72,7 @@ static enum reason judge_all(const struct quote_checked *q, const struct referen
 }
 
 enum reason appraise(const struct quote_checked *q, const struct session *session,
-		     const struct clock_record *clock, const struct reference_set *refs,
+		     const struct node_record *record, const struct reference_set *refs,
 		     const struct policy *policy, struct appraisal *ret)
 {
 	_cleanup_free_ struct logs *l = calloc(1, sizeof *l);
@@ -88,12 +88,14 @@ enum reason appraise(const struct quote_checked *q, const struct session *sessio
 	/* Until it says otherwise at the end, the answer is no. */
 	ret->directive = DIRECTIVE_REFUSE;
 	ret->status = EAR_CONTRAINDICATED;
-	ret->clock = clock_of_attest(&q->attest);
+	ret->record.clock = clock_of_attest(&q->attest);
 	r = judge_all(q, refs, policy, l, report, ret, &j);
 	logs_free(l);
 	if (r != R_OK)
 		return r;
-	clock_judge(&q->attest, clock, &ret->explanation);
+	clock_judge(&q->attest, &record->clock, &ret->explanation);
+	TRY(board_of(report, ret->record.board));
+	board_judge(ret->record.board, record->board, &ret->explanation);
 	vector_make(&j, ret);
 	return R_OK;
 }

@@ -30,6 +30,15 @@ struct clock_record {
 	uint64_t firmware_version;
 };
 
+/* Of a board's serial number as it is recorded, with its NUL. */
+#define BOARD_MAX 80u
+
+/* What is on record of the node. */
+struct node_record {
+	struct clock_record clock;
+	char board[BOARD_MAX];		/* "" until it is known, and after an approval */
+};
+
 struct quote_checked {
 	struct tpm_attest attest;	/* views into the evidence */
 	struct claims claims;		/* large: allocate it */
@@ -54,7 +63,7 @@ struct appraisal {
 	struct verdict_submod submod[VERDICT_SUBMODS_MAX];
 	int8_t status;
 	enum directive directive;	/* admit, hold or refuse; no image chosen here */
-	struct clock_record clock;	/* for the record */
+	struct node_record record;	/* what there is to record now */
 };
 
 /*
@@ -62,8 +71,14 @@ struct appraisal {
  * (memory, cryptography), and then nothing was judged.
  */
 enum reason appraise(const struct quote_checked *q, const struct session *session,
-		     const struct clock_record *clock, const struct reference_set *refs,
+		     const struct node_record *record, const struct reference_set *refs,
 		     const struct policy *policy, struct appraisal *ret) must_check;
+
+/*
+ * Whether a serial number tells boards apart: false for what vendors forgot
+ * to fill in ("Default string", zeros), and for none.
+ */
+bool board_is_one(const char *serial);
 
 /* What the server adds to a finding to make a verdict of it. */
 struct verdict_context {

@@ -106,5 +106,5 @@ void continuity_appraise(const struct quote_checked *q, struct appraisal *ret)
 	}
 	ret->status = EAR_AFFIRMING;
 	ret->directive = DIRECTIVE_ADMIT;
-	ret->clock = clock_of_attest(&q->attest);
+	ret->record.clock = clock_of_attest(&q->attest);
 }

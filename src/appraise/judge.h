@@ -21,6 +21,10 @@ void clock_judge(const struct tpm_attest *a, const struct clock_record *record,
 /* What goes on record. */
 struct clock_record clock_of_attest(const struct tpm_attest *a);
 
+/* board.c: serial number of the board, "none" without one; and against the record. */
+enum reason board_of(const struct report *report, char ret[BOARD_MAX]) must_check;
+void board_judge(const char *now, const char *record, struct explanation *e);
+
 /* vector.c: submods, status and directive out of the findings. */
 struct judged {
 	bool components;		/* the logs were true, so components were judged */

@@ -27,6 +27,8 @@ static void conflict_of(const json_t *n, char *ret, size_t size)
 		snprintf(ret, size, "conflict with keys from %s", member_text(k, "address"));
 	else if (member_text(n, "label_also")[0])
 		snprintf(ret, size, "label also of %.12s", member_text(n, "label_also"));
+	else if (member_text(n, "board_also")[0])
+		snprintf(ret, size, "board also of %.12s", member_text(n, "board_also"));
 	else
 		ret[0] = '\0';
 }

@@ -18,6 +18,7 @@
  * digest only: this is the text to compare with. A cut one proves nothing.
  */
 #define REPORT_COMMAND_LINE "kernel.command-line"
+#define REPORT_BOARD_SERIAL "board.serial"
 
 struct report_fact {
 	struct bytes name;		/* area.detail */

@@ -247,7 +247,7 @@ static enum reason note_smbios(struct blob *texts, const struct smbios *s)
 		smbios_uuid_text(&s->entry, s->system_uuid.p, uuid);
 		TRY(note(texts, "system.uuid", bytes_str(uuid)));
 	}
-	TRY(note(texts, "board.serial", s->board_serial));
+	TRY(note(texts, REPORT_BOARD_SERIAL, s->board_serial));
 	TRY(note(texts, "chassis.serial", s->chassis_serial));
 	if (s->cpu_sockets > 0)
 		TRY(note_text(texts, "cpu.sockets", "%u", (unsigned)s->cpu_sockets));

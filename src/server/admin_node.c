@@ -16,6 +16,7 @@ void admin_node_out(struct out *o, const struct node *n)
 	out_text(o, "basis", n->basis);
 	out_hex(o, "ak_name", BYTES(n->ak_name));
 	out_text(o, "address", n->peer);
+	out_text(o, "board", n->board);
 	out_time(o, "created", n->created);
 	out_time(o, "approved", n->approved);
 	out_time(o, "seen", n->seen);
@@ -28,9 +29,9 @@ void admin_node_out(struct out *o, const struct node *n)
 
 /* What does not agree with the record, and the other node in it. */
 struct conflicts {
-	bool keys, label;
+	bool keys, label, board;
 	struct node_conflict by_keys;
-	uint8_t same_label[SHA256_LEN];
+	uint8_t same_label[SHA256_LEN], same_board[SHA256_LEN];
 };
 
 static enum reason conflicts_of(struct call *c, const struct node *n, struct conflicts *ret)
@@ -38,13 +39,17 @@ static enum reason conflicts_of(struct call *c, const struct node *n, struct con
 	enum reason r = store_conflict_of(c->l->store, n->id, &ret->by_keys);
 
 	ret->keys = r == R_OK;
-	ret->label = false;
+	ret->label = ret->board = false;
 	if (r != R_OK && r != R_STORE_NOT_FOUND)
 		return r;
 	if (n->state == NODE_RETIRED)
 		return R_OK;
 	r = store_node_labelled(c->l->store, n->label, n->id, ret->same_label);
 	ret->label = r == R_OK;
+	if ((r == R_OK || r == R_STORE_NOT_FOUND) && board_is_one(n->board)) {
+		r = store_node_on_board(c->l->store, n->board, n->id, ret->same_board);
+		ret->board = r == R_OK;
+	}
 	return r == R_STORE_NOT_FOUND ? R_OK : r;
 }
 
@@ -62,6 +67,8 @@ static void conflicts_out(struct out *o, const struct conflicts *x)
 	}
 	if (x->label)
 		out_hex(o, "label_also", BYTES(x->same_label));
+	if (x->board)
+		out_hex(o, "board_also", BYTES(x->same_board));
 }
 
 /* One page: nodes wait while the ledger does this, and a channel takes only so much. */
@@ -82,7 +89,7 @@ static bool wanted(const struct msg_admin *m, const struct node *n, const struct
 	if (strcmp(filter, "held") == 0)
 		return n->verdicts > 0 && n->last_directive == DIRECTIVE_HOLD;
 	if (strcmp(filter, "conflict") == 0)
-		return x->keys || x->label;
+		return x->keys || x->label || x->board;
 	return filter[0] == '\0' || strcmp(filter, node_state_name(n->state)) == 0;
 }
 

@@ -30,6 +30,8 @@ static void let_in(struct node *n)
 	n->approved = ledger_now();
 	/* Also the answer to counters that fell; banks stay as they were proved. */
 	n->clock.clock = n->clock.reset_count = n->clock.restart_count = 0;
+	/* And to a TPM that sits on another board: the next one goes on record. */
+	n->board[0] = '\0';
 }
 
 /* Room for an id, a state, and two names before and after. */

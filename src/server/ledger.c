@@ -214,7 +214,8 @@ static enum reason from_worker(struct ledger *l, struct worker *w, const struct 
 		struct msg_judged g;
 		if (j->kind != JOB_ATTEST || !CHANNEL_SPLIT(m, g, &tail))
 			return R_INTERNAL_CHILD;
-		channel_bool(&g.clock.known);
+		channel_bool(&g.record.clock.known);
+		g.record.board[sizeof(g.record.board) - 1] = '\0';
 		w->job = NULL;
 		on_judged(l, j, &g, tail);
 		return R_OK;

@@ -56,6 +56,7 @@ struct job {
 	/* attest */
 	struct node node;
 	bool node_new;
+	bool withheld;			/* recorded, and its verdict does not leave */
 	struct node_ek ek[LIMIT_EKS];	/* proved in this session */
 	size_t ek_count;
 	struct pcr_selection implemented;

@@ -81,7 +81,8 @@ static enum reason session_fill(struct ledger *l, struct job *j)
 
 	TRY(allowed_of(l, &j->node, s->session.stage, &a));
 	memcpy(s->node_id, j->node.id, SHA256_LEN);
-	s->clock = j->node.clock;
+	s->record.clock = j->node.clock;
+	snprintf(s->record.board, sizeof(s->record.board), "%s", j->node.board);
 	s->allowed = a.directive;
 	s->allowed_reason = a.reason;
 	snprintf(s->allowed_detail, sizeof(s->allowed_detail), "%s", a.detail);
@@ -244,6 +245,10 @@ static enum reason still_true(struct ledger *l, struct job *j)
 	} else if (r != R_OK) {
 		return r;
 	}
+	/* On another board than the one on record since, nobody is let in. */
+	if (j->s.session.stage == STAGE_GATE && j->facts.directive == DIRECTIVE_ADMIT && now.board[0] &&
+	    strcmp(now.board, j->facts.record.board) != 0)
+		return R_SERVER_BUSY;
 	/* It was judged by the policy of the group that it was in. */
 	if (strcmp(now.group, j->node.group) != 0)
 		return R_SERVER_BUSY;
@@ -261,7 +266,7 @@ static enum reason still_true(struct ledger *l, struct job *j)
  */
 static bool went_back(const struct clock_record *was, const struct msg_judged *facts)
 {
-	const struct clock_record *now = &facts->clock;
+	const struct clock_record *now = &facts->record.clock;
 
 	if (!was->known || now->reset_count > was->reset_count)
 		return false;
@@ -271,10 +276,43 @@ static bool went_back(const struct clock_record *was, const struct msg_judged *f
 	       facts->directive != DIRECTIVE_ADMIT;
 }
 
+/*
+ * A board on record stays until an operator approves. Whom a list lets in
+ * waits when the board is another node's: a machine that got another TPM
+ * would be two nodes, and which of them it is now is for a person to say.
+ */
+static enum reason board_record(struct ledger *l, struct job *j)
+{
+	const char *board = j->facts.record.board;
+	char id[2 * SHA256_LEN + 1];
+	uint8_t other[SHA256_LEN];
+	struct node *n = &j->node;
+
+	if (n->board[0] || !board[0])
+		return R_OK;
+	snprintf(n->board, sizeof(n->board), "%s", board);
+	if (!j->node_new)
+		return store_node_board(l->store, n);
+	if (n->state != NODE_ENROLLED || !board_is_one(board))
+		return R_OK;
+	enum reason r = store_node_on_board(l->store, board, n->id, other);
+	if (r != R_OK)
+		return r == R_STORE_NOT_FOUND ? R_OK : r;
+	hex_encode(BYTES(other), id);
+	n->state = NODE_PENDING;
+	n->approved = 0;
+	n->label[0] = n->group[0] = '\0';
+	snprintf(n->basis, sizeof(n->basis), "board is %.8s's", id);
+	j->withheld = true;
+	return R_OK;
+}
+
 static enum reason node_record(struct ledger *l, struct job *j)
 {
 	struct node *n = &j->node;
-	const struct clock_record *c = &j->facts.clock;
+	enum directive directive = j->withheld ? DIRECTIVE_HOLD : j->facts.directive;
+	enum reason why = j->withheld ? R_NODE_CONFLICT : j->facts.reason;
+	const struct clock_record *c = &j->facts.record.clock;
 
 	/* Once asked for, the proof is owed, whatever a parallel session has recorded since. */
 	n->ask_enrol = !j->s.banks_proved &&
@@ -284,12 +322,12 @@ static enum reason node_record(struct ledger *l, struct job *j)
 	if (c->known && !went_back(&n->clock, &j->facts))
 		n->clock = *c;
 	n->seen = ledger_now();
-	n->verdicts++;
-	n->last_directive = j->facts.directive;
-	snprintf(n->last_reason, sizeof(n->last_reason), "%s", reason_name(j->facts.reason));
+	n->verdicts += !j->withheld;
+	n->last_directive = directive;
+	snprintf(n->last_reason, sizeof(n->last_reason), "%s", reason_name(why));
 	if (j->node_new)
 		TRY(audit(l, "gate", "node.enrol", BYTES(n->id), R_OK, n->basis[0] ? n->basis : n->peer));
-	TRY(audit_node(l, n, "verdict", j->facts.reason, directive_name(j->facts.directive)));
+	TRY(audit_node(l, n, j->withheld ? "node.conflict" : "verdict", why, directive_name(directive)));
 	if (j->node_new) {
 		n->ak_public_len = j->facts.ak_public_len;
 		memcpy(n->ak_public, j->facts.ak_public, n->ak_public_len);
@@ -321,7 +359,11 @@ static enum reason record(struct ledger *l, struct job *j)
 	if (!a)
 		return R_INTERNAL_MEMORY;
 	TRY(still_true(l, j));
+	TRY(board_record(l, j));
 	TRY(node_record(l, j));
+	/* Its verdict was made for a node that is let in: the next one says that it waits. */
+	if (j->withheld)
+		return R_OK;
 	memcpy(a->nonce, j->s.session.nonce, NONCE_LEN);
 	memcpy(a->evidence_digest, j->s.evidence_digest, SHA256_LEN);
 	memcpy(a->node_id, j->node.id, SHA256_LEN);
@@ -337,7 +379,7 @@ static enum reason record(struct ledger *l, struct job *j)
 	memcpy(a->manifest_digest, j->s.manifest_digest, SHA256_LEN);
 	a->explanation = blob_bytes(&j->explanation);
 	a->values = j->facts.values;
-	a->clock = j->facts.clock;
+	a->clock = j->facts.record.clock;
 	a->selection = j->s.session.selection;
 	TRY(store_attestation_add(l->store, a, blob_bytes(&j->body)));
 	return evidence_trim(l, &j->node, a);
@@ -378,6 +420,8 @@ static void finish(struct ledger *l, struct job *j)
 		if (stored != R_OK)
 			r = stored;
 	}
+	if (r == R_OK && j->withheld)
+		r = R_NODE_CONFLICT;
 	if (r == R_OK) {
 		l->count.verdicts[j->facts.directive]++;
 		answer_body(l, j->front, j->front_id, MEDIA_COSE, blob_bytes(&j->verdict));
@@ -406,7 +450,7 @@ void on_judged(struct ledger *l, struct job *j, const struct msg_judged *m, stru
 		return;
 	}
 	if (m->directive >= DIRECTIVE_MAX || m->directive < j->s.allowed || m->reason >= R_MAX ||
-	    m->values.count > LIMIT_BANKS || !ak_fits(m, j->s.session.ak_name) ||
+	    m->values.count > LIMIT_BANKS || !text_printable(bytes_str(m->record.board)) || !ak_fits(m, j->s.session.ak_name) ||
 	    blob_append(&j->explanation, explanation.p, explanation.n) != R_OK) {
 		not_authentic(l, j, R_SERVER_WORKER);
 		return;

@@ -160,7 +160,7 @@ struct msg_session {
 	uint8_t session_token[SHA256_LEN];	/* SHA-256 of the token: claims must carry it */
 	uint8_t node_id[SHA256_LEN];
 	uint8_t evidence_digest[SHA256_LEN];
-	struct clock_record clock;
+	struct node_record record;
 	bool banks_proved;		/* this session enrols: the list of banks is fresh */
 	/* The best the ledger allows: node state, image choice, conflicts. */
 	enum directive allowed;
@@ -186,7 +186,7 @@ struct msg_judged {
 	enum reason quote;
 	enum directive directive;
 	enum reason reason;		/* the first that the verdict gives; R_OK: admitted */
-	struct clock_record clock;
+	struct node_record record;
 	struct pcr_values values;
 	uint32_t ak_public_len;
 	uint8_t ak_public[LIMIT_TPM_PUBLIC];

@@ -13,7 +13,7 @@
 
 struct store;
 
-#define STORE_SCHEMA 3
+#define STORE_SCHEMA 4
 
 /*
  * Opens or makes the database at `path`. R_STORE_NEWER for a newer schema; an older
@@ -48,6 +48,7 @@ struct node {
 	int64_t created, approved, seen;
 	struct pcr_selection implemented;	/* banks of its TPM */
 	struct clock_record clock;
+	char board[BOARD_MAX];		/* serial number; "": the next one goes on record */
 	bool ask_enrol;			/* firmware of the TPM changed: banks again */
 	enum directive last_directive;
 	char last_reason[64];
@@ -73,6 +74,11 @@ enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limi
 /* Another one with this label, that is not retired. */
 enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
 				uint8_t ret_id[SHA256_LEN]) must_check;
+/* Another one on this board, that is not retired. */
+enum reason store_node_on_board(struct store *s, const char *board, const uint8_t but_id[SHA256_LEN],
+				uint8_t ret_id[SHA256_LEN]) must_check;
+/* Apart from the rest of an attestation, for it seldom changes and is indexed. */
+enum reason store_node_board(struct store *s, const struct node *n) must_check;
 struct node_ek {
 	uint8_t name[2 + DIGEST_MAX];
 	uint32_t name_len;

@@ -7,7 +7,7 @@
 #define NODE_COLUMNS                                                              \
 	"id, ak_name, ak_public, state, label, basis, peer, created, approved, "  \
 	"seen, implemented, clock_known, clock, reset_count, restart_count, "     \
-	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp"
+	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp, board"
 
 const char *node_state_name(enum node_state s)
 {
@@ -48,6 +48,7 @@ static enum reason node_of(sqlite3_stmt *st, struct node *ret)
 	ret->audit_until = sqlite3_column_int64(st, 20);
 	ret->unlisted = (uint64_t)sqlite3_column_int64(st, 21);
 	db_col_text(st, 22, ret->group, sizeof(ret->group));
+	db_col_text(st, 23, ret->board, sizeof(ret->board));
 	return R_OK;
 }
 
@@ -76,6 +77,7 @@ static enum reason node_bind(sqlite3_stmt *st, const struct node *n, struct blob
 	db_int(st, 21, n->audit_until);
 	db_int(st, 22, (int64_t)n->unlisted);
 	db_text(st, 23, n->group);
+	db_text(st, 24, n->board);
 	return R_OK;
 }
 
@@ -142,7 +144,7 @@ enum reason store_node_add(struct store *s, const struct node *n)
 
 	TRY(db_get(s, "INSERT INTO node (" NODE_COLUMNS ")"
 		      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,"
-		      "?21,?22,?23)",
+		      "?21,?22,?23,?24)",
 		   &st));
 	TRY(node_bind(st, n, &keep));
 	return db_run(s, st);
@@ -155,7 +157,7 @@ enum reason store_node_add(struct store *s, const struct node *n)
 	"last_reason=?19, verdicts=?20, audit_until=?21, unlisted=?22"
 #define SET_REST                                                                   \
 	"ak_name=?2, ak_public=?3, state=?4, label=?5, basis=?6, peer=?7, "        \
-	"created=?8, approved=?9, grp=?23"
+	"created=?8, approved=?9, grp=?23, board=?24"
 
 static enum reason update(struct store *s, sqlite3_stmt *st, const struct node *n)
 {
@@ -211,17 +213,42 @@ enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limi
 	return r == R_STORE_NOT_FOUND ? R_OK : r;
 }
 
-enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
-				uint8_t ret_id[SHA256_LEN])
+/* Another node that is not retired, by this column. */
+static enum reason other_node(struct store *s, const char *sql, const char *text, const uint8_t but_id[SHA256_LEN],
+			      uint8_t ret_id[SHA256_LEN])
 {
 	_statement_ st = NULL;
 
-	TRY(db_get(s, "SELECT id FROM node WHERE label = ? AND label <> '' AND id <> ? AND state <> ? LIMIT 1", &st));
-	db_text(st, 1, label);
+	TRY(db_get(s, sql, &st));
+	db_text(st, 1, text);
 	db_bytes(st, 2, bytes_of(but_id, SHA256_LEN));
 	db_int(st, 3, NODE_RETIRED);
 	TRY(db_row(s, st));
 	return db_col_fixed(st, 0, ret_id, SHA256_LEN);
+}
+
+enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
+				uint8_t ret_id[SHA256_LEN])
+{
+	return other_node(s, "SELECT id FROM node WHERE label = ? AND label <> '' AND id <> ? AND state <> ? LIMIT 1",
+			  label, but_id, ret_id);
+}
+
+enum reason store_node_on_board(struct store *s, const char *board, const uint8_t but_id[SHA256_LEN],
+				uint8_t ret_id[SHA256_LEN])
+{
+	return other_node(s, "SELECT id FROM node WHERE board = ? AND board <> '' AND id <> ? AND state <> ? LIMIT 1",
+			  board, but_id, ret_id);
+}
+
+enum reason store_node_board(struct store *s, const struct node *n)
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "UPDATE node SET board = ? WHERE id = ?", &st));
+	db_text(st, 1, n->board);
+	db_bytes(st, 2, BYTES(n->id));
+	return db_run(s, st);
 }
 
 enum reason store_node_ek_add(struct store *s, const uint8_t node_id[SHA256_LEN], const struct node_ek *ek)

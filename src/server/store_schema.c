@@ -80,11 +80,16 @@ static const char GROUPS[] =
 	"ALTER TABLE policy ADD COLUMN grp TEXT NOT NULL DEFAULT '';"
 	"CREATE TABLE node_group (name TEXT PRIMARY KEY, created INT NOT NULL) WITHOUT ROWID;";
 
+/* Which board the TPM of a node sits on. */
+static const char BOARDS[] =
+	"ALTER TABLE node ADD COLUMN board TEXT NOT NULL DEFAULT '';"
+	"CREATE INDEX node_board ON node(board) WHERE board <> '';";
+
 /*
  * migration[n] leads from schema n to n + 1; a new database walks all of
  * them, so that there is one way only to each schema.
  */
-static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS };
+static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS, BOARDS };
 
 static enum reason schema_of(struct store *s, int *ret)
 {

@@ -100,7 +100,7 @@ static enum reason report(struct worker_state *w, uint64_t id, const struct msg_
 	if (v->directive != DIRECTIVE_ADMIT && v->reason_count > 0 &&
 	    !reason_find(v->reason[0].name, &g->reason))
 		g->reason = R_INTERNAL;
-	g->clock = a->clock;
+	g->record = a->record;
 	g->values = q->claims.values;
 	g->ak_public_len = f->ak_public_len;
 	memcpy(g->ak_public, f->ak_public, f->ak_public_len);
@@ -143,12 +143,12 @@ static enum reason judge(struct worker_state *w, uint64_t id, const struct msg_j
 		r = session_fits(q, &m->s);
 	if (r != R_OK)
 		return not_authentic(w, id, r);
-	TRY(appraise(q, &m->s.session, &m->s.clock, &w->refs, &w->policy, a));
+	TRY(appraise(q, &m->s.session, &m->s.record, &w->refs, &w->policy, a));
 
 	/* Other firmware in the TPM may mean other banks: they are proved again first. */
 	struct msg_session s = m->s;
-	if (s.clock.known && a->clock.firmware_version != s.clock.firmware_version && !s.banks_proved &&
-	    s.allowed < DIRECTIVE_HOLD) {
+	if (s.record.clock.known && !s.banks_proved &&
+	    a->record.clock.firmware_version != s.record.clock.firmware_version && s.allowed < DIRECTIVE_HOLD) {
 		s.allowed = DIRECTIVE_HOLD;
 		s.allowed_reason = R_TPM_FIRMWARE_CHANGED;
 		s.has_manifest = false;
@@ -261,9 +261,10 @@ static bool session_sane(const struct session *s)
 
 static bool announced_sane(struct msg_session *s)
 {
-	channel_bool(&s->clock.known);
+	channel_bool(&s->record.clock.known);
 	channel_bool(&s->banks_proved);
 	channel_bool(&s->has_manifest);
+	s->record.board[sizeof(s->record.board) - 1] = '\0';
 	s->allowed_detail[sizeof(s->allowed_detail) - 1] = '\0';
 	s->node[sizeof(s->node) - 1] = '\0';
 	s->basis[sizeof(s->basis) - 1] = '\0';

@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint16_t bank[] = { ALG_SHA1, ALG_SHA256, ALG_SHA384 };
 	const struct session s = { .stage = STAGE_GATE };
-	const struct clock_record none = { 0 };
+	const struct node_record none = { 0 };
 
 	if (!q)
 		start();

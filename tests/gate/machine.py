@@ -42,9 +42,9 @@ def config_space(vendor, device, kind, sub=(0x10DE, 0x16C1), revision=0xA1):
 
 
 class Machine:
-    def __init__(self, root, firmware_log=b""):
+    def __init__(self, root, firmware_log=b"", serial="SN-1"):
         self.root = root
-        entry, table = smbios()
+        entry, table = smbios(serial)
         self.write("sys/firmware/dmi/tables/smbios_entry_point", entry)
         self.write("sys/firmware/dmi/tables/DMI", table)
         self.write("proc/cmdline", "gate.efi console=ttyS0\n")

@@ -180,6 +180,7 @@ class Node:
             self.firmware_log = f.read()
         self.boots = 0
         self.children = []
+        self.serial = name  # of the machine, and of its board
         self.command_line = None  # of the gate's kernel; None: as in machine.py
 
     def close(self):
@@ -199,7 +200,7 @@ class Node:
         extends(self.tpm, self.log if extend is None else extend)
 
     def command(self, out, *options):
-        machine = Machine(os.path.join(self.folder, f"root-{self.boots}"), self.log)
+        machine = Machine(os.path.join(self.folder, f"root-{self.boots}"), self.log, self.serial)
         self.machine = machine
         if self.command_line is not None:
             machine.write("proc/cmdline", self.command_line + "\n")

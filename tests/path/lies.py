@@ -432,7 +432,7 @@ class Enrolment(softnode.SoftCase):
         """Held once, while it proves its banks again; then as before."""
         node = self.soft_node()
         self.assertEqual(node.boot(), ADMIT)
-        node.like = softnode.copy(self.recorded, firmware=bytes(7) + b"\7")
+        node.like = softnode.copy(node.like, firmware=bytes(7) + b"\7")
         self.assertEqual(node.boot(), HOLD)
         self.assertEqual(node.said[-70007][0][0], "tpm.firmware-changed")
         node.power_on()

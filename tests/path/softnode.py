@@ -174,14 +174,21 @@ def archive(firmware_log, gate_log, evidence, verdict, manifest, report):
     return out + bytes(-len(out) % 512)
 
 
+def on_board(recorded, serial):
+    """The same machine with another board of the same kind."""
+    report = cbor.loads(recorded.report)
+    report[2] = [[name, serial if name == "board.serial" else value] for name, value in report[2]]
+    return copy(recorded, report=cbor.dumps(report))
+
+
 class SoftNode:
     """Steps of a boot, one method each; boot() does them all."""
 
     def __init__(self, recorded, port, ca, ek=None, ak=None):
-        self.like = recorded
+        self.ek = ek or Key(EK)
+        self.like = on_board(recorded, self.ek.name.hex())
         self.port = port
         self.tls = ca if isinstance(ca, ssl.SSLContext) else ssl.create_default_context(cafile=ca)
-        self.ek = ek or Key(EK)
         self.ak = ak or Key(AK)
         self.certificate = b""
         self.address = None

@@ -113,12 +113,51 @@ class Whose(kit.PathCase):
         child = self.known.start()
         self.wait_for(lambda: self.listed("--state", "pending"), child)
         (pending,) = self.listed("--state", "pending")
+        # It sits on the board of the known one, and each shows the other.
+        self.assertEqual({n["id"]: n["board_also"] for n in self.listed("--state", "conflict")},
+                         {pending["id"]: self.record["id"], self.record["id"]: pending["id"]})
+        self.assertIn("board also of " + self.record["id"][:12], self.control.ctl("node", "list"))
+        self.record["board_also"] = pending["id"]
         self.unchanged()
         self.control.ctl("node", "approve", pending["id"], "--label", "n1-new")
         boot = self.known.finish(child)
         self.assert_booted(boot)
         self.assertIn("node.pending", boot.waited())
         self.assertNotEqual(pending["id"], self.record["id"])
+
+    def test_listed_tpm_on_a_known_board(self):
+        """Delivery papers let a TPM in, not a machine that is on record with another one."""
+        spare = swtpm.Swtpm(fresh=True)
+        self.load("ek_cert_sha256", hashlib.sha256(certificate(spare)).hexdigest(), "spare")
+        self.known.tpm.close()
+        self.known.tpm = spare
+        self.control.trust(spare)
+        self.known.power_on()
+        child = self.known.start()
+        self.wait_for(lambda: [n for n in self.listed("--state", "pending") if n["verdicts"]], child)
+        (pending,) = self.listed("--state", "pending")
+        self.assertEqual((pending["label"], pending["basis"]), ("", f"board is {self.record['id'][:8]}'s"))
+        self.assertEqual([r["target"] for r in self.control.audit("node.conflict")], [pending["id"]])
+        self.control.ctl("node", "rebind", "n1", pending["id"])
+        boot = self.known.finish(child)
+        self.assert_booted(boot)
+        self.assertEqual(boot.waited()[:2], ["node.conflict", "node.pending"])
+        self.assertEqual(self.control.json("node", "show", "n1")["id"], pending["id"])
+
+    def test_known_tpm_on_another_board(self):
+        """T1 the other way round: the TPM moved. Held until somebody says why."""
+        self.known.serial = "another"
+        self.known.power_on()
+        child = self.known.start()
+        self.wait_for(lambda: self.control.node()["last_reason"] == "node.board", child)
+        self.assertEqual([n["label"] for n in self.listed("--state", "held")], ["n1"])
+        self.assertIn("board serial B-another", self.control.ctl("explain", "n1"))
+        self.assertEqual(self.control.node()["board"], "B-node-1")
+        self.control.ctl("node", "approve", "n1", "--reason", "board replaced")
+        boot = self.known.finish(child)
+        self.assert_booted(boot)
+        self.assertIn("node.board", boot.waited())
+        self.assertEqual(self.control.node()["board"], "B-another")
 
     def test_cleared(self):
         """Its owner is gone, its keys are the same: the same node, whose counters

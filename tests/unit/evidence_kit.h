@@ -231,6 +231,8 @@ static inline void kit_report(struct kit *k)
 						   bytes_str(k->command_line) };
 		r->fact_count = 1;
 	}
+	if (k->board)
+		r->fact[r->fact_count++] = (struct report_fact){ bytes_str("board.serial"), bytes_str(k->board) };
 	blob_reset(&k->report);
 	assert_ok(report_write(r, &k->report));
 	free(r);

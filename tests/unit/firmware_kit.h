@@ -46,6 +46,7 @@ struct kit {
 	const char *decision_hex[6];
 	uint32_t foreign_pcr;		/* one more event of the gate log, 0: none */
 	const char *command_line;	/* fact of the report, NULL for none */
+	const char *board;		/* its serial number, NULL for none */
 	struct session session;
 	struct tpm_attest a;		/* clock and counters */
 	enum quote_domain domain;

@@ -54,13 +54,15 @@ static inline void kit_judge(const struct kit *k, const struct kit_refs *r,
 			     struct appraisal *ret)
 {
 	struct quote_checked *q = calloc(1, sizeof *q);
-	struct clock_record none = { 0 };
+	struct node_record record = { 0 };
 	struct policy standard;
 
 	assert_non_null(q);
 	policy_default(&standard);
 	assert_ok(kit_check(k, q));
-	assert_ok(appraise(q, &k->session, clock ? clock : &none, &r->set, p ? p : &standard,
+	if (clock)
+		record.clock = *clock;
+	assert_ok(appraise(q, &k->session, &record, &r->set, p ? p : &standard,
 			   ret));
 	free(q);
 }

@@ -427,7 +427,7 @@ static inline uint64_t judging(struct scene *s)
 static inline struct msg_judged judged_make(struct scene *s)
 {
 	struct msg_judged g = { .directive = DIRECTIVE_ADMIT, .ak_public_len = s->node.ak_public_len,
-				.clock = { .known = true, .clock = 9, .firmware_version = 5 } };
+				.record = { .clock = { .known = true, .clock = 9, .firmware_version = 5 } } };
 	uint8_t pcr[DIGEST_MAX] = { 4 };
 
 	memcpy(g.ak_public, s->node.ak_public, g.ak_public_len);
@@ -460,6 +460,40 @@ static inline void signed_(struct scene *s, uint64_t id, enum directive d)
 	assert_ok(channel_send(&s->signer, MSG_SIGNED, id, &m, sizeof(m), bytes_str(verdict)));
 }
 
+/* A new node, from its evidence to what it is answered. */
+struct arrival {
+	uint64_t asked, job;
+	struct msg_judged g;
+};
+
+/* Evidence of a new node with this AK and EK is with the worker. */
+static inline struct arrival arriving(struct scene *s, uint8_t ak, uint8_t ek, bool certificate)
+{
+	struct arrival a = { .g = judged_make(s) };
+	const uint8_t proof[SHA256_LEN] = { 9 };
+	struct enrol_token t;
+	struct msg_attest m = enrolling_make(s, &t, ak, proof);
+	struct node fresh = { 0 };
+
+	t.ek[0].name[2] = m.proof[0].ek_name[2] = ek;
+	t.ek[0].has_certificate = certificate;
+	seal_again(s, &t, &m);
+	key_make(&fresh, ak);
+	memcpy(a.g.ak_public, fresh.ak_public, fresh.ak_public_len);
+	s->body[0] = s->last_nonce;
+	a.asked = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+	a.job = judging(s);
+	return a;
+}
+
+static inline enum reason arrived(struct scene *s, struct arrival *a, enum directive d)
+{
+	a->g.directive = d;
+	judged(s, 0, a->job, &a->g);
+	signed_(s, a->job, d);
+	return heard(&s->front, a->asked, NULL);
+}
+
 /* An attestation from beginning to end, all of them honest. */
 static inline void admitted(struct scene *s)
 {
@@ -471,6 +505,16 @@ static inline void admitted(struct scene *s)
 	signed_(s, job, DIRECTIVE_ADMIT);
 	assert_ok(heard(&s->front, asked, &verdict));
 	assert_true(verdict.n > 8 && memcmp(verdict.p, "verdict ", 8) == 0);
+}
+
+/* The verdict of a known node, as this worker finds. */
+static inline enum reason judged_as(struct scene *s, struct msg_judged *g)
+{
+	uint64_t asked = attest(s), job = judging(s);
+
+	judged(s, 0, job, g);
+	signed_(s, job, g->directive);
+	return heard(&s->front, asked, NULL);
 }
 
 /* Its channel is closed, its job failed; the other worker's job is not touched. */

@@ -61,7 +61,7 @@ static void test_every_bank(void **state)
 static void test_stage(void **state)
 {
 	struct quote_checked *q = calloc(1, sizeof *q);
-	struct clock_record none = { 0 };
+	struct node_record none = { 0 };
 	struct policy p;
 
 	(void)state;

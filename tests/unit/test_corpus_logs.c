@@ -95,7 +95,7 @@ static bool only_unclaimed(void)
 
 static void judge(struct bytes log, const char *name)
 {
-	struct clock_record none = { 0 };
+	struct node_record none = { 0 };
 	struct reference_set set;
 	struct policy p;
 	enum reason r;

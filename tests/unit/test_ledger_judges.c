@@ -71,7 +71,7 @@ static void judgement_out_of_range(void **state)
 	g = judged_make(s);
 	memset(g.values.bank, 0xff, sizeof(g.values.bank));
 	g.values.count = LIMIT_BANKS;
-	memset(&g.clock.known, 0xff, sizeof(g.clock.known));
+	memset(&g.record.clock.known, 0xff, sizeof(g.record.clock.known));
 	asked = attest(s);
 	job = judging(s);
 	judged(s, 0, job, &g);

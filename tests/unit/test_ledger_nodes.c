@@ -213,7 +213,7 @@ static void retired_comes_back_without_its_label(void **state)
 	sql(s, "UPDATE node SET label = 'n1'");
 	sql(s, "INSERT INTO node SELECT CAST(zeroblob(31) || x'33' AS BLOB), CAST(zeroblob(33) || x'33' AS BLOB),"
 	       " ak_public, 0, '', basis, peer, created, approved, seen, implemented, clock_known, clock, reset_count,"
-	       " restart_count, firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp"
+	       " restart_count, firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp, board"
 	       " FROM node WHERE state = 1");
 	assert_ok(asked(s, ADMIN_NODE_REBIND, "00000000", ID_2, false, NULL));
 	assert_value(s, "1", "SELECT count(*) FROM node WHERE label = 'n1'");
@@ -305,38 +305,6 @@ static void keys_of_a_list_are_removed(void **state)
 	assert_value(s, "others", "SELECT list FROM listed_ek");
 	assert_value(s, "3", "SELECT count(*) FROM audit WHERE action = 'ek.remove'");
 	assert_value(s, "papers: 2 removed: test", "SELECT detail FROM audit ORDER BY number DESC LIMIT 1");
-}
-
-struct arrival {
-	uint64_t asked, job;
-	struct msg_judged g;
-};
-
-/* Evidence of a new node with this AK and EK is with the worker. */
-static struct arrival arriving(struct scene *s, uint8_t ak, uint8_t ek, bool certificate)
-{
-	struct arrival a = { .g = judged_make(s) };
-	struct enrol_token t;
-	struct msg_attest m = enrolling_make(s, &t, ak, proof);
-	struct node fresh = { 0 };
-
-	t.ek[0].name[2] = m.proof[0].ek_name[2] = ek;
-	t.ek[0].has_certificate = certificate;
-	seal_again(s, &t, &m);
-	key_make(&fresh, ak);
-	memcpy(a.g.ak_public, fresh.ak_public, fresh.ak_public_len);
-	s->body[0] = s->last_nonce;
-	a.asked = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
-	a.job = judging(s);
-	return a;
-}
-
-static enum reason arrived(struct scene *s, struct arrival *a, enum directive d)
-{
-	a->g.directive = d;
-	judged(s, 0, a->job, &a->g);
-	signed_(s, a->job, d);
-	return heard(&s->front, a->asked, NULL);
 }
 
 /* Where a node came in by a list, the basis says what nobody has seen. */

@@ -114,7 +114,7 @@ static enum directive judge(bool for_real)
 {
 	_cleanup_(blob_free) struct blob log = write_log();
 	struct pcr_values values = q->claims.values;
-	struct clock_record none = { 0 };
+	struct node_record none = { 0 };
 
 	if (for_real)
 		extend_for_real(blob_bytes(&log));
@@ -128,7 +128,7 @@ static enum directive judge(bool for_real)
 /* A machine with these active banks that booted the lab's log. */
 static void boot(const uint16_t *bank, size_t banks)
 {
-	struct clock_record none = { 0 };
+	struct node_record none = { 0 };
 
 	read_lab();
 	k->bank_count = banks;
