@@ -34,8 +34,8 @@ static void test_admit(void **state)
 	assert_int_equal(a->submod[0].vector[AR4SI_INSTANCE_IDENTITY], 2);
 	assert_int_equal(a->submod[0].vector[AR4SI_HARDWARE], 0);
 	assert_int_equal(a->submod[1].vector[AR4SI_EXECUTABLES], 3);
-	assert_true(a->clock.known);
-	assert_int_equal(a->clock.reset_count, 7);
+	assert_true(a->record.clock.known);
+	assert_int_equal(a->record.clock.reset_count, 7);
 }
 
 static void test_every_bank(void **state)

@@ -147,7 +147,8 @@ static void session_out_of_range(void **state)
 	memset(x->allowed_detail, 0xff, sizeof(x->allowed_detail));
 	memset(&x->has_manifest, 0xff, sizeof(x->has_manifest));
 	memset(&x->banks_proved, 0xff, sizeof(x->banks_proved));
-	memset(&x->clock.known, 0xff, sizeof(x->clock.known));
+	memset(&x->record.clock.known, 0xff, sizeof(x->record.clock.known));
+	memset(x->record.board, 'b', sizeof(x->record.board));
 	x->allowed = DIRECTIVE_HOLD;
 	x->allowed_reason = R_NODE_PENDING;
 	assert_int_equal(judged(s, &v), DIRECTIVE_HOLD);
