@@ -33,7 +33,7 @@ enum reason by_hand_complete(struct tpm *t, const struct pcr_selection *sel,
 /*
  * Opens the TPM, uses it, leaves it. Signals wait until then: a command that
  * is interrupted leaves no key of ours behind in a TPM without a resource
- * manager.
+ * manager. SIGQUIT alone ends it at once, whatever the TPM does.
  */
 enum reason by_hand_tpm(const char *where, enum reason (*use)(struct tpm *t, void *ctx),
 			void *ctx) must_check;

@@ -5,6 +5,7 @@ by tpm2-tools and by tests/interop/quote.py."""
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import threading
@@ -232,6 +233,25 @@ class Quote(Commands):
             self.assertEqual(child.wait(30), -sent)
             self.assertEqual(tpm.handles(), 0)
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_quit(self):
+        """The TPM never answers: one signal is not kept waiting for it."""
+        def heard():
+            signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        proxy = self.proxy(self.measured(), "Quote:delay=3600", answer=60000)
+        child = subprocess.Popen([GATE, "quote", "--pcrs", "sha256:0", "--nonce", NONCE, "--tpm",
+                                  proxy.where], stdin=subprocess.DEVNULL, cwd=self.folder,
+                                 preexec_fn=heard)
+        try:
+            while not proxy.messages(">", "Quote"):
+                time.sleep(0.01)
+            child.send_signal(signal.SIGQUIT)
+            self.assertEqual(child.wait(30), -signal.SIGQUIT)
+        finally:
+            child.kill()
+            child.wait()
 
     def test_registers_that_move(self):
         """Somebody extends while we quote: what is written still fits together."""
