@@ -94,6 +94,9 @@ enum reason op_ek_load(struct call *c)
 	size_t lines = c->body.n / sizeof(struct listed_ek);
 	uint64_t count[LINE_MAX] = { 0 };
 
+	admin_about(c, "list", c->m->arg[0]);
+	if (strlen(c->m->arg[0]) >= LIST_NAME_MAX)
+		return R_FORMAT_TOO_LARGE;
 	if (lines == 0 || c->body.n != lines * sizeof(struct listed_ek))
 		return R_FORMAT_TRUNCATED;
 	TRY(ledger_savepoint(c->l));

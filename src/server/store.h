@@ -34,6 +34,8 @@ const char *node_state_name(enum node_state s);
 
 /* Of a group's name, with its NUL. */
 #define GROUP_MAX 64u
+/* Of a list of endorsement keys, the same. */
+#define LIST_NAME_MAX 64u
 
 struct node {
 	uint8_t id[SHA256_LEN];		/* SHA-256 of the first EK's name */
@@ -126,7 +128,7 @@ struct listed_ek {
 	bool has_certificate, has_spki;
 	char label[64];
 	char group[GROUP_MAX];
-	char list[64];			/* name of the list */
+	char list[LIST_NAME_MAX];
 	uint32_t line;			/* in that list */
 };
 /* R_STORE_EXISTS when one of its keys is listed already. */
@@ -277,7 +279,7 @@ struct audit_row {
 	int64_t time;
 	char actor[64];			/* "gate", "uid 0 root" */
 	char action[32];		/* "node.approve", "verdict" */
-	char target[80];		/* node id, variant id ... */
+	char target[2 * EK_NAME_MAX + 1];	/* in hex: id of a node, key that was listed ... */
 	char reason[64];		/* reason name, or "" */
 	char detail[AUDIT_DETAIL_MAX];	/* of an operator: what was changed, and the reason given */
 	uint8_t hash[SHA256_LEN];

@@ -307,6 +307,34 @@ static void keys_of_a_list_are_removed(void **state)
 	assert_value(s, "papers: 2 removed: test", "SELECT detail FROM audit ORDER BY number DESC LIMIT 1");
 }
 
+/* The longest name of a list, and the longest key: the audit has both as a whole. */
+static void long_name_of_a_list(void **state)
+{
+	struct scene *s = *state;
+	struct listed_ek e = { .name_len = EK_NAME_MAX, .line = 1 };
+	char name[LIST_NAME_MAX + 1], key[2 * EK_NAME_MAX + 1];
+
+	memset(e.name, 0xa7, sizeof(e.name));
+	hex_encode(BYTES(e.name), key);
+	memset(name, 'l', sizeof(name));
+	name[LIST_NAME_MAX] = '\0';
+	struct msg_admin m = admin_make(ADMIN_EK_LOAD, name);
+	assert_reason(R_FORMAT_TOO_LARGE, admin_asks(s, &m, bytes_of(&e, sizeof(e))));
+	assert_value(s, "0", "SELECT count(*) FROM listed_ek");
+	name[LIST_NAME_MAX - 1] = '\0';
+	m = admin_make(ADMIN_EK_LOAD, name);
+	assert_ok(admin_asks(s, &m, bytes_of(&e, sizeof(e))));
+	assert_ok(asked(s, ADMIN_EK_REMOVE, name, key, false, NULL));
+	assert_value(s, key, "SELECT target FROM audit WHERE action = 'ek.remove'");
+	assert_value(s, name, "SELECT substr(detail, 1, 63) FROM audit WHERE action = 'ek.remove'");
+	assert_value(s, ": 1 removed: test", "SELECT substr(detail, 64) FROM audit WHERE action = 'ek.remove'");
+	/* Whole where operators read it, and in the chain. */
+	const char *text;
+	assert_ok(asked(s, ADMIN_AUDIT_LIST, "", "", false, &text));
+	assert_non_null(strstr(text, key));
+	assert_ok(asked(s, ADMIN_AUDIT_VERIFY, "", "", false, NULL));
+}
+
 /* Where a node came in by a list, the basis says what nobody has seen. */
 static void basis_of_a_listed_node(void **state)
 {
@@ -404,3 +432,4 @@ int main(void)
 	log_set_sinks(NULL, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		SCENE(long_name_of_a_list),
