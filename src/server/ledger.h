@@ -188,6 +188,8 @@ void on_challenge(struct ledger *l, struct ipc *from, uint64_t id, const struct 
 void on_enrol(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_enrol *m, struct bytes body);
 enum reason enrol_send(struct ledger *l, struct job *j, struct ipc *worker) must_check;
 void on_enrolled(struct ledger *l, struct job *j, const struct msg_enrolled *m, struct bytes results);
+/* Whether one more may wait for approval, else R_ENROL_FULL. */
+enum reason pending_room(struct ledger *l) must_check;
 /* Opens the enrolment token of an attest message and checks the proofs. */
 enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attest *m) must_check;
 /* Of a new node, when it is recorded: R_SERVER_BUSY when it would come in otherwise now. */

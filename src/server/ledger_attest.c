@@ -298,6 +298,7 @@ static enum reason board_record(struct ledger *l, struct job *j)
 	enum reason r = store_node_on_board(l->store, board, n->id, other);
 	if (r != R_OK)
 		return r == R_STORE_NOT_FOUND ? R_OK : r;
+	TRY(pending_room(l));
 	hex_encode(BYTES(other), id);
 	n->state = NODE_PENDING;
 	n->approved = 0;

@@ -16,7 +16,7 @@
 
 static const struct bytes aad_enrol = { (const uint8_t *)TOKEN_AAD_ENROL, sizeof(TOKEN_AAD_ENROL) - 1 };
 
-static enum reason pending_room(struct ledger *l)
+enum reason pending_room(struct ledger *l)
 {
 	uint64_t pending;
 
@@ -28,18 +28,11 @@ static enum reason enrol_begin(struct ledger *l, struct ipc *from, uint64_t id, 
 			       struct bytes body)
 {
 	struct session_token t;
-	struct node known;
 	struct job *j;
 
 	TRY(session_open(l, &m->token, &t));
 	if (t.stage != STAGE_GATE)
 		return R_SESSION_STAGE;
-	enum reason r = store_node_by_ak(l->store, t.ak_name, &known);
-	if (r == R_STORE_NOT_FOUND)
-		TRY(pending_room(l));
-	else if (r != R_OK)
-		return r;
-
 	TRY(job_add(l, JOB_ENROL, from, id, body, &j));
 	memcpy(j->s.session.nonce, t.nonce, NONCE_LEN);
 	memcpy(j->s.session.ak_name, t.ak_name, AK_NAME_LEN);
@@ -272,23 +265,14 @@ static enum reason listed_of(struct ledger *l, const struct job *j, struct liste
 	return found ? R_OK : R_STORE_NOT_FOUND;
 }
 
-static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_token *t)
+/* What lists make of a new node: without one it waits for a person. */
+static enum reason node_listed(struct ledger *l, const struct job *j, struct node *n)
 {
 	struct listed_ek listed;
-	struct node *n = &j->node;
 	char id[2 * SHA256_LEN + 1];
 	uint8_t other[SHA256_LEN];
 	bool certificate;
 
-	TRY(pending_room(l));
-	memset(n, 0, sizeof(*n));
-	TRY(sha256(bytes_of(j->ek[0].name, j->ek[0].name_len), n->id));
-	memcpy(n->ak_name, t->ak_name, AK_NAME_LEN);
-	n->state = NODE_PENDING;
-	n->created = n->seen = ledger_now();
-	n->last_directive = DIRECTIVE_HOLD;
-	snprintf(n->peer, sizeof(n->peer), "%s", j->peer);
-	j->node_new = true;
 	enum reason r = listed_of(l, j, &listed, &certificate);
 	if (r == R_STORE_AMBIGUOUS) {
 		snprintf(n->basis, sizeof(n->basis), "EK lists contradict each other");
@@ -313,6 +297,23 @@ static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_
 	snprintf(n->basis, sizeof(n->basis), "EK list %s line %u%s", listed.list, listed.line,
 		 certificate ? "" : ", no certificate");
 	return R_OK;
+}
+
+static enum reason node_new(struct ledger *l, struct job *j, const struct enrol_token *t)
+{
+	struct node *n = &j->node;
+
+	memset(n, 0, sizeof(*n));
+	TRY(sha256(bytes_of(j->ek[0].name, j->ek[0].name_len), n->id));
+	memcpy(n->ak_name, t->ak_name, AK_NAME_LEN);
+	n->state = NODE_PENDING;
+	n->created = n->seen = ledger_now();
+	n->last_directive = DIRECTIVE_HOLD;
+	snprintf(n->peer, sizeof(n->peer), "%s", j->peer);
+	j->node_new = true;
+	TRY(node_listed(l, j, n));
+	/* Who need not wait takes no room of those that do. */
+	return n->state == NODE_PENDING ? pending_room(l) : R_OK;
 }
 
 static enum reason conflict_of(struct ledger *l, const struct job *j, struct node *n, const struct node *other)

@@ -129,11 +129,24 @@ static void another_tpm_on_a_known_board(void **state)
 
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
+/* It would have to wait, and as many wait as may. */
+static void another_tpm_and_a_full_queue(void **state)
+{
+	struct scene *s = *state;
+
+	sql(s, "INSERT INTO listed_ek (name, label, list) VALUES (CAST(x'000b00' || zeroblob(31) AS BLOB), 'a', 'papers')");
+	struct arrival a = arriving(s, 5, 0, true);
+	sql(s, "UPDATE node SET board = 'B-1', state = 0");
+	on_board(&a.g, "B-1");
+	assert_reason(R_ENROL_FULL, arrived(s, &a, DIRECTIVE_ADMIT));
+	assert_nothing_recorded(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(remembered), SCENE(not_admitted_by_a_worker_alone), SCENE(announced),
-		SCENE(another_tpm_on_a_known_board),
+		SCENE(another_tpm_on_a_known_board), SCENE(another_tpm_and_a_full_queue),
 	};
 
 	log_set_sinks(NULL, 0);

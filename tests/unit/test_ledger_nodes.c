@@ -391,6 +391,38 @@ static void list_changes_while_judged(void **state)
 	assert_value(s, "1", "SELECT count(*) FROM node WHERE state = 0 AND label = ''");
 }
 
+/* As many wait as may: whom a list announces need not, and gets in. */
+static void listed_node_passes_a_full_queue(void **state)
+{
+	struct scene *s = *state;
+	struct msg_enrol e = { .peer = "192.0.2.9" };
+	struct enrol_token t;
+	struct ipc_message taken;
+
+	sql(s, "UPDATE node SET state = 0");
+	sql(s, "INSERT INTO listed_ek (name, label, list) VALUES"
+	       " (CAST(x'000b00' || zeroblob(31) AS BLOB), 'a', 'papers')");
+	/* Which key it has is known when a worker has seen it. */
+	e.token = enrolling_make(s, &t, 5, proof).token;
+	uint64_t asked_at = ASK(s, &s->front, MSG_ENROL, &e, bytes_str("enrol"));
+	struct msg_enrolled nothing = { .result = R_FORMAT_TRUNCATED };
+	uint64_t job = job_taken(s, 0, MSG_ENROLLING, &taken);
+	say(s, 0, MSG_ENROLLED, job, &nothing, sizeof(nothing), BYTES_NONE);
+	assert_reason(R_FORMAT_TRUNCATED, heard(&s->front, asked_at, NULL));
+
+	struct arrival a = arriving(s, 5, 0, false);
+	assert_ok(arrived(s, &a, DIRECTIVE_ADMIT));
+	assert_value(s, "1", "SELECT state FROM node WHERE label = 'a'");
+
+	/* Another one, of no list, still has to come again. */
+	struct msg_attest m = enrolling_make(s, &t, 6, proof);
+	t.ek[0].name[2] = m.proof[0].ek_name[2] = 1;
+	seal_again(s, &t, &m);
+	asked_at = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
+	assert_reason(R_ENROL_FULL, heard(&s->front, asked_at, NULL));
+	assert_value(s, "2", "SELECT count(*) FROM node");
+}
+
 /* A list names a node as another one is called that is not retired: a person says which it is now. */
 static void label_of_a_list_is_taken(void **state)
 {
@@ -425,11 +457,12 @@ int main(void)
 		SCENE(label_of_a_list_is_taken),   SCENE(retired_comes_back_without_its_label),
 		SCENE(revoked_stays_revoked),	   SCENE(names_are_in_the_audit),
 		SCENE(basis_of_a_listed_node),	   SCENE(list_changes_while_judged),
+		SCENE(listed_node_passes_a_full_queue),
 		SCENE(conflicts_are_shown),	   SCENE(claims_are_no_conflict),     SCENE(renamed),
 		SCENE(rebound_to_another_tpm),	   SCENE(listed_in_pages),	      SCENE(keys_of_a_list_are_removed),
+		SCENE(long_name_of_a_list),
 	};
 
 	log_set_sinks(NULL, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		SCENE(long_name_of_a_list),
