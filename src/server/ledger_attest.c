@@ -88,7 +88,6 @@ static enum reason session_fill(struct ledger *l, struct job *j)
 	snprintf(s->allowed_detail, sizeof(s->allowed_detail), "%s", a.detail);
 	s->has_manifest = a.has_manifest;
 	memcpy(s->manifest_digest, a.manifest, SHA256_LEN);
-	s->lifetime = policy_of(l, j->node.group)->values.lifetime;
 	s->retry_after = HOLD_RETRY;
 	TRY(refused_after(l, &j->node, &s->refused_after));
 	node_text(&j->node, s->node);
@@ -200,6 +199,8 @@ static uint32_t worker_index(const struct ledger *l, const struct ipc *worker)
 
 enum reason attest_send(struct ledger *l, struct job *j, struct ipc *worker)
 {
+	/* Of the policy that the worker judges by, which may have changed while the job waited. */
+	j->s.lifetime = policy_of(l, j->node.group)->values.lifetime;
 	struct msg_announce announce = { .s = j->s, .worker = worker_index(l, worker), .ak_public_len = j->node.ak_public_len };
 
 	memcpy(announce.ak_public, j->node.ak_public, j->node.ak_public_len);

@@ -16,11 +16,12 @@ static enum reason administered(struct scene *s, enum admin_op op, const char *a
 	return admin_asks(s, &m, tail);
 }
 
-static void policy_make(struct blob *ret)
+static void policy_make(uint32_t lifetime, struct blob *ret)
 {
 	struct policy p;
 
 	policy_default(&p);
+	p.lifetime = lifetime;
 	assert_ok(policy_write(&p, ret));
 }
 
@@ -53,7 +54,7 @@ static void references_change_while_judged(void **state)
 	struct msg_judged g = judged_make(s);
 	struct msg_admin m = admin_make(ADMIN_POLICY_SET, "");
 
-	policy_make(&policy);
+	policy_make(300, &policy);
 	uint64_t asked = attest(s), job = judging(s);
 	assert_ok(administered(s, ADMIN_POLICY_SET, "", blob_bytes(&policy)));
 	judged(s, 0, job, &g);
@@ -76,6 +77,40 @@ static void references_change_while_judged(void **state)
 	/* The next try is judged by the new ones. */
 	admitted(s);
 	assert_value(s, "1", "SELECT count(*) FROM attestation");
+}
+
+/* It waits for a worker meanwhile: all of its verdict is of the policy that it is judged by. */
+static void policy_changes_while_waiting(void **state)
+{
+	_cleanup_(blob_free) struct blob policy = BLOB(LIMIT_REFERENCE);
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+	struct ipc_message m;
+	struct msg_announce announced;
+	uint64_t asked[WORKERS + 1], job[WORKERS];
+
+	for (unsigned i = 0; i < WORKERS; i++) {
+		asked[i] = attest(s);
+		job[i] = judging_by(s, i);
+	}
+	asked[WORKERS] = attest(s);
+	policy_make(777, &policy);
+	/* It is answered behind the request that waits. */
+	assert_serves(s);
+	assert_ok(administered(s, ADMIN_POLICY_SET, "", blob_bytes(&policy)));
+	judged(s, 0, job[0], &g);
+	signed_(s, job[0], DIRECTIVE_ADMIT);
+	assert_reason(R_SERVER_BUSY, heard(&s->front, asked[0], NULL));
+	assert_ok(ipc_wait(&s->signer, PATIENCE_MS, &m));
+	memcpy(&announced, m.body.p, sizeof(announced));
+	assert_int_equal(announced.s.lifetime, 777);
+	uint64_t last = job_taken(s, 0, MSG_JUDGE, &m);
+	struct msg_judge told;
+	memcpy(&told, m.body.p, sizeof(told));
+	assert_int_equal(told.s.lifetime, 777);
+	judged(s, 0, last, &g);
+	signed_(s, last, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, asked[WORKERS], NULL));
 }
 
 static void reference_revoked_while_judged(void **state)
@@ -105,7 +140,7 @@ static void too_many_policies(void **state)
 	struct msg_judged g = judged_make(s);
 	char text[256];
 
-	policy_make(&policy);
+	policy_make(300, &policy);
 	assert_ok(administered(s, ADMIN_POLICY_SET, "", blob_bytes(&policy)));
 	sql(s, "INSERT INTO node_group (name, created) VALUES ('more', 1), ('g1', 1)");
 	snprintf(text, sizeof(text), "WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < %d)"
@@ -177,3 +212,4 @@ int main(void)
 	log_set_sinks(NULL, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+		SCENE(policy_changes_while_waiting),
