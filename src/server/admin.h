@@ -22,8 +22,6 @@ struct call {
 	char about[ABOUT_MAX];
 };
 
-/* Begins the transaction of a change; *ret_do is false for a dry run. */
-enum reason admin_change(struct call *c, bool *ret_do) must_check;
 /* The change as a row of the audit, with the operator's reason. */
 enum reason admin_note(struct call *c, struct bytes target, const char *detail) must_check;
 /* A number in text, `fallback` where it is empty. */

@@ -124,10 +124,9 @@ enum reason op_ek_remove(struct call *c)
 	uint8_t key[2 + DIGEST_MAX];
 	uint64_t removed;
 	char detail[128];
-	bool really;
+	bool really = !c->m->dry_run;
 	size_t n = 0;
 
-	TRY(admin_change(c, &really));
 	if (c->m->arg[1][0])
 		TRY(hex_decode_upto(bytes_str(c->m->arg[1]), key, sizeof(key), &n));
 	TRY(store_listed_remove(c->l->store, c->m->arg[0], bytes_of(key, n), really, &removed));

@@ -44,10 +44,9 @@ static bool name_good(const char *name)
 enum reason op_group_add(struct call *c)
 {
 	const char *name = c->m->arg[0];
-	bool really;
+	bool really = !c->m->dry_run;
 
 	admin_about(c, "group", name);
-	TRY(admin_change(c, &really));
 	if (!name_good(name))
 		return R_FORMAT_TEXT;
 	if (store_group_known(c->l->store, name) == R_OK)
@@ -63,16 +62,14 @@ enum reason op_group_add(struct call *c)
 enum reason op_group_remove(struct call *c)
 {
 	const char *name = c->m->arg[0];
+	bool really = !c->m->dry_run;
 
 	admin_about(c, "group", name);
-	/* Only the store knows whether it is in use: a dry run does it and takes it back. */
-	TRY(ledger_savepoint(c->l));
-	enum reason r = store_group_remove(c->l->store, name);
-	TRY(c->m->dry_run && r == R_OK ? ledger_undo(c->l) : ledger_release(c->l, r));
-	if (!c->m->dry_run) {
+	/* Only the store knows whether it is in use: a dry run does it as well. */
+	TRY(store_group_remove(c->l->store, name));
+	TRY(refs_changed(c->l, really));
+	if (really)
 		TRY(admin_note(c, BYTES_NONE, name));
-		TRY(refs_changed(c->l));
-	}
 	out_text(&c->out, "group", name);
 	return R_OK;
 }
@@ -81,9 +78,8 @@ enum reason op_group_assign(struct call *c)
 {
 	char detail[2 * GROUP_MAX + 8];
 	struct node n;
-	bool really;
+	bool really = !c->m->dry_run;
 
-	TRY(admin_change(c, &really));
 	TRY(admin_node(c, c->m->arg[0], &n));
 	TRY(admin_group(c, c->m->arg[1]));
 	snprintf(detail, sizeof(detail), "%s to %.63s", n.group[0] ? n.group : "none",

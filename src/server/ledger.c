@@ -399,7 +399,7 @@ static void ledger_free(struct ledger **l)
 	for (size_t i = 0; i < LEDGER_WORKERS_MAX; i++)
 		ipc_close(&(*l)->worker[i].ipc);
 	blob_free(&(*l)->refs);
-	policies_free(*l);
+	policies_free(&(*l)->policies);
 	store_close(&(*l)->store);
 	wipe(*l, sizeof(**l));
 	free(*l);

@@ -89,6 +89,11 @@ struct group_policy {
 	struct policy values;
 };
 
+struct policies {
+	struct group_policy **list;	/* [0] is that of "" */
+	size_t count;
+};
+
 /* An answer that waits for the commit of its turn. */
 struct answer {
 	struct answer *next;
@@ -115,8 +120,7 @@ struct ledger {
 	struct answer *answers, *last_answer;
 	/* What workers judge by; version 0 is none yet. */
 	struct blob refs;
-	struct group_policy **policy;	/* [0] is that of "" */
-	size_t policy_count;
+	struct policies policies;
 	uint64_t refs_version;
 	bool refs_stale;		/* changed in this turn's transaction, or unreadable */
 	bool doomed;			/* this turn's transaction must not be committed */
@@ -222,15 +226,16 @@ void on_learned(struct ledger *l, struct job *j, const struct msg_learned *m, st
 enum reason refs_load(struct ledger *l) must_check;
 /*
  * After a change of them, in its savepoint: what cannot be read again, because
- * it is too many for one, must not be committed.
+ * it is too many for one, must not be committed. A dry run only asks that.
  */
-enum reason refs_changed(struct ledger *l) must_check;
+enum reason refs_changed(struct ledger *l, bool really) must_check;
 /* What this job is judged by, unless the worker has it. */
 enum reason refs_send(struct ledger *l, struct worker *w, const struct job *j) must_check;
 
 /* ledger_policy.c */
-enum reason policies_load(struct ledger *l) must_check;
-void policies_free(struct ledger *l);
+/* R_POLICY_FULL for more than can be in force at once. */
+enum reason policies_read(struct ledger *l, struct policies *to) must_check;
+void policies_free(struct policies *p);
 /* That of the group, else that of all. */
 const struct group_policy *policy_of(const struct ledger *l, const char *group);
 

@@ -7,12 +7,6 @@
 #include "base/text.h"
 #include "server/admin.h"
 
-enum reason admin_change(struct call *c, bool *ret_do)
-{
-	*ret_do = !c->m->dry_run;
-	return c->m->dry_run ? R_OK : ledger_write(c->l);
-}
-
 enum reason admin_note(struct call *c, struct bytes target, const char *detail)
 {
 	char text[AUDIT_DETAIL_MAX];
@@ -59,16 +53,16 @@ static const operation operations[ADMIN_OP_MAX] = {
 
 /*
  * A change is a savepoint of its own: what fails half-way leaves nothing,
- * and the requests beside it in this turn are not touched.
+ * and the requests beside it in this turn are not touched. Whatever a dry run
+ * has tried is taken back.
  */
 static enum reason perform(struct call *c)
 {
-	bool changes = strcmp(admin_route[c->m->op].method, "GET") != 0 && !c->m->dry_run;
-
-	if (!changes)
+	if (strcmp(admin_route[c->m->op].method, "GET") == 0)
 		return operations[c->m->op](c);
 	TRY(ledger_savepoint(c->l));
-	return ledger_release(c->l, operations[c->m->op](c));
+	enum reason r = operations[c->m->op](c);
+	return r == R_OK && c->m->dry_run ? ledger_undo(c->l) : ledger_release(c->l, r);
 }
 
 /* They go into labels, verdicts and the audit; parts of a path were not looked at yet. */

@@ -16,24 +16,13 @@ static void policy_free(struct group_policy *p)
 	free(p);
 }
 
-static void list_free(struct group_policy **list, size_t count)
+void policies_free(struct policies *p)
 {
-	for (size_t i = 0; i < count; i++)
-		policy_free(list[i]);
-	free(list);
+	for (size_t i = 0; i < p->count; i++)
+		policy_free(p->list[i]);
+	free(p->list);
+	*p = (struct policies){ 0 };
 }
-
-void policies_free(struct ledger *l)
-{
-	list_free(l->policy, l->policy_count);
-	l->policy = NULL;
-	l->policy_count = 0;
-}
-
-struct policies {
-	struct group_policy **list;
-	size_t count;
-};
 
 static enum reason take(struct policies *to, const char *group, struct bytes body)
 {
@@ -41,7 +30,7 @@ static enum reason take(struct policies *to, const char *group, struct bytes bod
 
 	if (group[0]) {
 		if (to->count == POLICIES_MAX)
-			return R_INTERNAL_TOO_LARGE;
+			return R_POLICY_FULL;
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return R_INTERNAL_MEMORY;
@@ -59,8 +48,11 @@ static enum reason take_row(void *ctx, const char *group, struct bytes body)
 	return take(ctx, group, body);
 }
 
-static enum reason fill(struct ledger *l, struct policies *to)
+enum reason policies_read(struct ledger *l, struct policies *to)
 {
+	*to = (struct policies){ .list = calloc(POLICIES_MAX, sizeof(struct group_policy *)) };
+	if (!to->list)
+		return R_INTERNAL_MEMORY;
 	to->list[0] = calloc(1, sizeof(**to->list));
 	if (!to->list[0])
 		return R_INTERNAL_MEMORY;
@@ -71,27 +63,12 @@ static enum reason fill(struct ledger *l, struct policies *to)
 	return store_policy_each(l->store, take_row, to);
 }
 
-enum reason policies_load(struct ledger *l)
-{
-	struct policies p = { .list = calloc(POLICIES_MAX, sizeof(struct group_policy *)) };
-
-	if (!p.list)
-		return R_INTERNAL_MEMORY;
-	enum reason r = fill(l, &p);
-	if (r != R_OK) {
-		list_free(p.list, p.count);
-		return r;
-	}
-	policies_free(l);
-	l->policy = p.list;
-	l->policy_count = p.count;
-	return R_OK;
-}
-
 const struct group_policy *policy_of(const struct ledger *l, const char *group)
 {
-	for (size_t i = 1; i < l->policy_count; i++)
-		if (strcmp(l->policy[i]->group, group) == 0)
-			return l->policy[i];
-	return l->policy[0];
+	const struct policies *p = &l->policies;
+
+	for (size_t i = 1; i < p->count; i++)
+		if (strcmp(p->list[i]->group, group) == 0)
+			return p->list[i];
+	return p->list[0];
 }

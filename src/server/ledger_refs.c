@@ -19,7 +19,7 @@ static enum reason collect_one(void *ctx, struct bytes encoded)
 	size_t n = c->set.count;
 
 	if (n == REFERENCE_SET_MAX)
-		return R_INTERNAL_TOO_LARGE;
+		return R_POLICY_FULL;
 	c->blobs[n] = BLOB(LIMIT_REFERENCE);
 	TRY(blob_append(&c->blobs[n], encoded.p, encoded.n));
 	TRY(reference_variant_read(blob_bytes(&c->blobs[n]), &c->set.variant[n]));
@@ -35,9 +35,9 @@ static void collect_free(struct collect *c)
 	reference_set_free(&c->set);
 }
 
-enum reason refs_load(struct ledger *l)
+/* All that is active, encoded. */
+static enum reason refs_read(struct ledger *l, struct blob *ret)
 {
-	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET);
 	_cleanup_(collect_free) struct collect c = { 0 };
 
 	c.blobs = calloc(REFERENCE_SET_MAX, sizeof(*c.blobs));
@@ -45,18 +45,40 @@ enum reason refs_load(struct ledger *l)
 	if (!c.blobs || !c.set.variant)
 		return R_INTERNAL_MEMORY;
 	TRY(store_variant_each(l->store, true, collect_one, &c));
-	TRY(reference_set_write(&c.set, &refs));
-	TRY(policies_load(l));
+	enum reason r = reference_set_write(&c.set, ret);
+	return r == R_INTERNAL_TOO_LARGE ? R_POLICY_FULL : r;
+}
 
+enum reason refs_load(struct ledger *l)
+{
+	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET);
+	_cleanup_(policies_free) struct policies policies = { 0 };
+
+	TRY(refs_read(l, &refs));
+	TRY(policies_read(l, &policies));
 	blob_free(&l->refs);
 	l->refs = refs;
 	refs = BLOB(0);
+	policies_free(&l->policies);
+	l->policies = policies;
+	policies = (struct policies){ 0 };
 	l->refs_version++;
 	return R_OK;
 }
 
-enum reason refs_changed(struct ledger *l)
+static enum reason refs_fit(struct ledger *l)
 {
+	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET);
+	_cleanup_(policies_free) struct policies policies = { 0 };
+
+	TRY(refs_read(l, &refs));
+	return policies_read(l, &policies);
+}
+
+enum reason refs_changed(struct ledger *l, bool really)
+{
+	if (!really)
+		return refs_fit(l);
 	/* Whether it is committed or taken back, the turn ends by reading what is so. */
 	l->refs_stale = true;
 	return refs_load(l);

@@ -16,6 +16,14 @@ static enum reason administered(struct scene *s, enum admin_op op, const char *a
 	return admin_asks(s, &m, tail);
 }
 
+static enum reason tried(struct scene *s, enum admin_op op, const char *arg, struct bytes tail)
+{
+	struct msg_admin m = admin_make(op, arg);
+
+	m.dry_run = true;
+	return admin_asks(s, &m, tail);
+}
+
 static void policy_make(uint32_t lifetime, struct blob *ret)
 {
 	struct policy p;
@@ -146,8 +154,11 @@ static void too_many_policies(void **state)
 	snprintf(text, sizeof(text), "WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < %d)"
 		 " INSERT INTO policy (grp, body) SELECT 'g' || i, body FROM k, policy", GROUPS);
 	sql(s, text);
-	/* One too many is taken back, and what follows it is done. */
-	assert_reason(R_INTERNAL_TOO_LARGE, administered(s, ADMIN_POLICY_SET, "more", blob_bytes(&policy)));
+	/* One too many is taken back, and what follows it is done; a trial tells the same. */
+	assert_reason(R_POLICY_FULL, tried(s, ADMIN_POLICY_SET, "more", blob_bytes(&policy)));
+	assert_ok(tried(s, ADMIN_POLICY_SET, "g1", blob_bytes(&policy)));
+	assert_value(s, "1", "SELECT count(*) FROM policy WHERE grp = 'g1'");
+	assert_reason(R_POLICY_FULL, administered(s, ADMIN_POLICY_SET, "more", blob_bytes(&policy)));
 	assert_value(s, "0", "SELECT count(*) FROM policy WHERE grp = 'more'");
 	assert_value(s, "1", "SELECT count(*) FROM audit");
 	assert_ok(administered(s, ADMIN_POLICY_SET, "g1", blob_bytes(&policy)));
@@ -160,7 +171,7 @@ static void too_many_policies(void **state)
 
 	/* However it came to be there: nothing is recorded by what is not in force. */
 	sql(s, "INSERT INTO policy (grp, body) SELECT 'more', body FROM policy LIMIT 1");
-	assert_reason(R_INTERNAL_TOO_LARGE, administered(s, ADMIN_POLICY_SET, "g1", blob_bytes(&policy)));
+	assert_reason(R_POLICY_FULL, administered(s, ADMIN_POLICY_SET, "g1", blob_bytes(&policy)));
 	uint64_t asked = attest(s), job = judging(s);
 	judged(s, 0, job, &g);
 	signed_(s, job, DIRECTIVE_ADMIT);
@@ -187,11 +198,20 @@ static void too_many_variants(void **state)
 	store_close(&store);
 	ledger_start(s);
 
-	assert_reason(R_INTERNAL_TOO_LARGE, administered(s, ADMIN_REF_ACTIVATE, number(staged), BYTES_NONE));
+	assert_reason(R_POLICY_FULL, tried(s, ADMIN_REF_ACTIVATE, number(staged), BYTES_NONE));
+	assert_reason(R_POLICY_FULL, administered(s, ADMIN_REF_ACTIVATE, number(staged), BYTES_NONE));
 	assert_value(s, number(VARIANTS), "SELECT count(*) FROM variant WHERE state = (SELECT state"
 		     " FROM variant WHERE id = 1)");
 	assert_value(s, "0", "SELECT count(*) FROM audit");
 	admitted(s);
+	/* A trial changes nothing, neither here nor in what workers judge by. */
+	uint64_t asked = attest(s), job = judging(s);
+	struct msg_judged g = judged_make(s);
+	assert_ok(tried(s, ADMIN_REF_REVOKE, number(active), BYTES_NONE));
+	judged(s, 0, job, &g);
+	signed_(s, job, DIRECTIVE_ADMIT);
+	assert_ok(heard(&s->front, asked, NULL));
+	assert_reason(R_POLICY_FULL, tried(s, ADMIN_REF_ACTIVATE, number(staged), BYTES_NONE));
 	assert_ok(administered(s, ADMIN_REF_REVOKE, number(active), BYTES_NONE));
 	assert_ok(administered(s, ADMIN_REF_ACTIVATE, number(staged), BYTES_NONE));
 	admitted(s);
@@ -199,17 +219,59 @@ static void too_many_variants(void **state)
 	ledger_start(s);
 }
 
+/* Few enough, and yet more than workers are sent. */
+static void too_large_variants(void **state)
+{
+	struct scene *s = *state;
+	struct store *store;
+	uint8_t digest[SHA256_LEN] = { 9 };
+	char text[200];
+	enum { ACTIVE = 30, STAGED = 8 };
+	struct reference_variant v = { .component = "gate", .name = "1.0", .source = "test",
+				       .state = VARIANT_ACTIVE, .event_count = REFERENCE_EVENTS_MAX };
+	uint64_t id;
+
+	v.event = calloc(v.event_count, sizeof(*v.event));
+	assert_non_null(v.event);
+	memset(text, 't', sizeof(text));
+	for (size_t i = 0; i < v.event_count; i++) {
+		v.event[i] = (struct reference_event){ .pcr = 4, .type = 4, .digest_count = 1,
+						       .text = bytes_of(text, sizeof(text)) };
+		v.event[i].digest[0].alg = ALG_SHA256;
+		v.event[i].digest[0].digest = BYTES(digest);
+	}
+	ledger_stop(s);
+	assert_ok(store_open(s->path, &store));
+	assert_ok(store_begin(store));
+	for (unsigned i = 0; i < ACTIVE; i++)
+		assert_ok(store_variant_add(store, &v, &id));
+	v.state = VARIANT_STAGED;
+	for (unsigned i = 0; i < STAGED; i++)
+		assert_ok(store_variant_add(store, &v, &id));
+	assert_ok(store_commit(store));
+	store_close(&store);
+	free(v.event);
+	ledger_start(s);
+
+	enum reason r = R_OK;
+	for (uint64_t at = id - STAGED + 1; at <= id && r == R_OK; at++)
+		r = administered(s, ADMIN_REF_ACTIVATE, number(at), BYTES_NONE);
+	assert_reason(R_POLICY_FULL, r);
+	admitted(s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
 		SCENE(references_change_while_judged),
+		SCENE(policy_changes_while_waiting),
 		SCENE(reference_revoked_while_judged),
 		SCENE(too_many_policies),
 		SCENE(too_many_variants),
+		SCENE(too_large_variants),
 	};
 
 	log_set_sinks(NULL, 0);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-		SCENE(policy_changes_while_waiting),
