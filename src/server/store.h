@@ -76,7 +76,7 @@ enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limi
 /* Another one with this label, that is not retired. */
 enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
 				uint8_t ret_id[SHA256_LEN]) must_check;
-/* Another one on this board, that is not retired. */
+/* Another one on this board that was let in once and is not retired: who waits only says so. */
 enum reason store_node_on_board(struct store *s, const char *board, const uint8_t but_id[SHA256_LEN],
 				uint8_t ret_id[SHA256_LEN]) must_check;
 /* Apart from the rest of an attestation, for it seldom changes and is indexed. */

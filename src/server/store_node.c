@@ -213,7 +213,7 @@ enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limi
 	return r == R_STORE_NOT_FOUND ? R_OK : r;
 }
 
-/* Another node that is not retired, by this column. */
+/* ?1 is the text, ?2 the node itself; ?3 and ?4 are the states of retired and of those that wait. */
 static enum reason other_node(struct store *s, const char *sql, const char *text, const uint8_t but_id[SHA256_LEN],
 			      uint8_t ret_id[SHA256_LEN])
 {
@@ -223,6 +223,7 @@ static enum reason other_node(struct store *s, const char *sql, const char *text
 	db_text(st, 1, text);
 	db_bytes(st, 2, bytes_of(but_id, SHA256_LEN));
 	db_int(st, 3, NODE_RETIRED);
+	db_int(st, 4, NODE_PENDING);
 	TRY(db_row(s, st));
 	return db_col_fixed(st, 0, ret_id, SHA256_LEN);
 }
@@ -230,14 +231,15 @@ static enum reason other_node(struct store *s, const char *sql, const char *text
 enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
 				uint8_t ret_id[SHA256_LEN])
 {
-	return other_node(s, "SELECT id FROM node WHERE label = ? AND label <> '' AND id <> ? AND state <> ? LIMIT 1",
+	return other_node(s, "SELECT id FROM node WHERE label = ?1 AND label <> '' AND id <> ?2 AND state <> ?3 LIMIT 1",
 			  label, but_id, ret_id);
 }
 
 enum reason store_node_on_board(struct store *s, const char *board, const uint8_t but_id[SHA256_LEN],
 				uint8_t ret_id[SHA256_LEN])
 {
-	return other_node(s, "SELECT id FROM node WHERE board = ? AND board <> '' AND id <> ? AND state <> ? LIMIT 1",
+	return other_node(s, "SELECT id FROM node WHERE board = ?1 AND board <> '' AND id <> ?2"
+			     " AND state NOT IN (?3, ?4) LIMIT 1",
 			  board, but_id, ret_id);
 }
 

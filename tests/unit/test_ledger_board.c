@@ -26,6 +26,12 @@ static bool shows(struct scene *s, const char *node, const char *text)
 	return memmem(body.p, body.n, text, strlen(text)) != NULL;
 }
 
+/* The id of the node that is not n1. */
+static const char *fresh(struct scene *s)
+{
+	return value(s, "SELECT lower(hex(id)) FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
+}
+
 static void approve(struct scene *s, const char *node)
 {
 	struct msg_admin m = admin_make(ADMIN_NODE_APPROVE, node);
@@ -118,7 +124,8 @@ static void another_tpm_on_a_known_board(void **state)
 		if (cases[i].waits) {
 			assert_value(s, "board is 11111111's", "SELECT basis FROM node WHERE basis LIKE 'board%'");
 			assert_value(s, "node.conflict", "SELECT action FROM audit ORDER BY number DESC LIMIT 1");
-			assert_true(shows(s, "n1", "\"board_also\":"));
+			assert_false(shows(s, "n1", "\"board_also\":"));
+			assert_true(shows(s, fresh(s), "\"board_also\":\"" ID_1 "\""));
 		} else {
 			assert_false(shows(s, ID_1, "\"board_also\":"));
 		}
