@@ -55,27 +55,43 @@ void board_judge(const char *now, const char *record, struct explanation *e)
 	explain(e, &f);
 }
 
+/* Letters and digits alone, small ones: vendors write the same filler in many ways. */
+static size_t essence(const char *serial, char ret[BOARD_MAX])
+{
+	size_t n = 0;
+
+	for (; *serial && n < BOARD_MAX - 1; serial++)
+		if (isalnum((unsigned char)*serial))
+			ret[n++] = (char)tolower((unsigned char)*serial);
+	ret[n] = '\0';
+	return n;
+}
+
+/* "0000000", "xxxx", "\xff\xff" */
+static bool repeats(const char *text, size_t n, size_t unit)
+{
+	return n % unit == 0 && memcmp(text, text + unit, n - unit) == 0;
+}
+
 bool board_is_one(const char *serial)
 {
 	static const char *const common[] = {
-		"", NO_SERIAL, "n/a", "null", "unknown", "invalid", "empty", "default string",
-		"not specified", "not applicable", "not available", "to be filled by o.e.m.",
-		"system serial number", "board serial number", "base board serial number",
-		"chassis serial number", "serial number", "123456789", "0123456789", "1234567890",
+		NO_SERIAL, "na", "null", "unknown", "invalid", "empty", "oem", "defaultstring",
+		"notspecified", "notapplicable", "notavailable", "notsettable", "tobefilledbyoem",
+		"serialnumber", "systemserialnumber", "boardserialnumber", "baseboardserialnumber",
+		"chassisserialnumber",
 	};
-	char low[BOARD_MAX];
-	size_t n = 0;
+	static const char counting[] = "0123456789abcdef";
+	char text[BOARD_MAX];
+	size_t n = essence(serial, text);
 
-	for (; *serial == ' '; serial++)
-		;
-	for (; serial[n] && n < sizeof(low) - 1; n++)
-		low[n] = (char)tolower((unsigned char)serial[n]);
-	while (n > 0 && low[n - 1] == ' ')
-		n--;
-	low[n] = '\0';
+	if (n == 0 || repeats(text, n, 1) || (n > 3 && repeats(text, n, 3)))
+		return false;
+	if (strncmp(text, counting, n) == 0 || strncmp(text, counting + 1, n) == 0 ||
+	    strcmp(text, "1234567890") == 0)
+		return false;
 	for (size_t i = 0; i < ARRAY_LEN(common); i++)
-		if (strcmp(low, common[i]) == 0)
+		if (strcmp(text, common[i]) == 0)
 			return false;
-	/* "0000000", "......", "xxxx" */
-	return strspn(low, (const char[]){ low[0], '\0' }) < n;
+	return true;
 }

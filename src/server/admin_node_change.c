@@ -34,8 +34,8 @@ static void let_in(struct node *n)
 	n->board[0] = '\0';
 }
 
-/* Room for an id, a state, and two names before and after. */
-#define NODE_DETAIL_MAX 384
+/* Room for an id, a state, two names before and after, and a board. */
+#define NODE_DETAIL_MAX 512
 
 static void note_name(char text[NODE_DETAIL_MAX], const char *what, const char *was, const char *now)
 {
@@ -54,6 +54,7 @@ static void note_change(char text[NODE_DETAIL_MAX], const struct node *was, cons
 	snprintf(text + n, NODE_DETAIL_MAX - n, "%s", node_state_name(was->state));
 	note_name(text, "label", was->label, now->label);
 	note_name(text, "group", was->group, now->group);
+	note_name(text, "board", was->board, now->board);
 }
 
 static enum reason node_change(struct call *c, enum node_state to)

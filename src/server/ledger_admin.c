@@ -11,7 +11,7 @@ enum reason admin_note(struct call *c, struct bytes target, const char *detail)
 {
 	char text[AUDIT_DETAIL_MAX];
 
-	snprintf(text, sizeof(text), "%.384s%s%.200s", detail, detail[0] && c->m->reason[0] ? ": " : "",
+	snprintf(text, sizeof(text), "%.511s%s%.200s", detail, detail[0] && c->m->reason[0] ? ": " : "",
 		 c->m->reason);
 	return audit(c->l, c->m->actor, admin_op_name((enum admin_op)c->m->op), target, R_OK, text);
 }

@@ -247,7 +247,7 @@ static enum reason still_true(struct ledger *l, struct job *j)
 		return r;
 	}
 	/* On another board than the one on record since, nobody is let in. */
-	if (j->s.session.stage == STAGE_GATE && j->facts.directive == DIRECTIVE_ADMIT && now.board[0] &&
+	if (j->s.session.stage == STAGE_GATE && j->facts.directive < DIRECTIVE_HOLD && now.board[0] &&
 	    strcmp(now.board, j->facts.record.board) != 0)
 		return R_SERVER_BUSY;
 	/* It was judged by the policy of the group that it was in. */
@@ -278,7 +278,9 @@ static bool went_back(const struct clock_record *was, const struct msg_judged *f
 }
 
 /*
- * A board on record stays until an operator approves. Whom a list lets in
+ * On record goes the board with which a node first came, or was let in by:
+ * evidence that is refused says nothing of a node that is known. It stays
+ * there until an operator approves. Whom a list lets in
  * waits when the board is another node's: a machine that got another TPM
  * would be two nodes, and which of them it is now is for a person to say.
  */
@@ -289,7 +291,8 @@ static enum reason board_record(struct ledger *l, struct job *j)
 	uint8_t other[SHA256_LEN];
 	struct node *n = &j->node;
 
-	if (n->board[0] || !board[0])
+	if (n->board[0] || !board[0] || j->s.session.stage != STAGE_GATE ||
+	    (!j->node_new && j->facts.directive >= DIRECTIVE_HOLD))
 		return R_OK;
 	snprintf(n->board, sizeof(n->board), "%s", board);
 	if (!j->node_new)
@@ -303,7 +306,6 @@ static enum reason board_record(struct ledger *l, struct job *j)
 	hex_encode(BYTES(other), id);
 	n->state = NODE_PENDING;
 	n->approved = 0;
-	n->label[0] = n->group[0] = '\0';
 	snprintf(n->basis, sizeof(n->basis), "board is %.8s's", id);
 	j->withheld = true;
 	return R_OK;

@@ -76,7 +76,10 @@ enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limi
 /* Another one with this label, that is not retired. */
 enum reason store_node_labelled(struct store *s, const char *label, const uint8_t but_id[SHA256_LEN],
 				uint8_t ret_id[SHA256_LEN]) must_check;
-/* Another one on this board that was let in once and is not retired: who waits only says so. */
+/*
+ * The one other node on this board that was let in and is not retired: who
+ * waits only says so. Of several R_STORE_NOT_FOUND: the number is nobody's.
+ */
 enum reason store_node_on_board(struct store *s, const char *board, const uint8_t but_id[SHA256_LEN],
 				uint8_t ret_id[SHA256_LEN]) must_check;
 /* Apart from the rest of an attestation, for it seldom changes and is indexed. */
@@ -273,7 +276,7 @@ enum reason store_failure_each(struct store *s, unsigned newest,
  * Audit: a hash chain. hash = SHA-256(previous hash || canonical row), as
  * docs/protocol.md says. Written in the transaction of what it tells.
  */
-#define AUDIT_DETAIL_MAX 600
+#define AUDIT_DETAIL_MAX 720
 struct audit_row {
 	uint64_t number;
 	int64_t time;

@@ -135,7 +135,7 @@ class Whose(kit.PathCase):
         child = self.known.start()
         self.wait_for(lambda: [n for n in self.listed("--state", "pending") if n["verdicts"]], child)
         (pending,) = self.listed("--state", "pending")
-        self.assertEqual((pending["label"], pending["basis"]), ("", f"board is {self.record['id'][:8]}'s"))
+        self.assertEqual((pending["label"], pending["basis"]), ("spare", f"board is {self.record['id'][:8]}'s"))
         self.assertEqual([r["target"] for r in self.control.audit("node.conflict")], [pending["id"]])
         self.control.ctl("node", "rebind", "n1", pending["id"])
         boot = self.known.finish(child)

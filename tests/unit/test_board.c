@@ -68,9 +68,12 @@ static void test_not_one(void **state)
 {
 	static const char *const none[] = {
 		"", " ", "none", "Default string", "To Be Filled By O.E.M.", " not specified ", "0", "0000000",
-		"....", "XXXX", "0123456789", "N/A",
+		"....", "XXXX", "0123456789", "N/A", "\\xff\\xff\\xff\\xff", "00 00 00 00", "NA", "12345678",
+		"To be filled by O.E.M", "ToBeFilledByO.E.M.", "0123456789ABCDEF", "1234567890", "Not Settable",
 	};
-	static const char *const one[] = { "B-1", "0000001", ".F0R8M.", "None-7", "A" X20 X20 X20 X20 };
+	static const char *const one[] = {
+		"B-1", "0000001", ".F0R8M.", "None-7", "A" X20 X20 X20 X20, "123456788", "1232", "abcabd",
+	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(none); i++)

@@ -63,6 +63,25 @@ static void remembered(void **state)
 	assert_value(s, "B-2", "SELECT board FROM node");
 }
 
+/* What is refused, and what is no boot, says nothing of the board. */
+static void refused_is_not_remembered(void **state)
+{
+	struct scene *s = *state;
+	struct msg_judged g = judged_make(s);
+
+	on_board(&g, "none");
+	for (int d = DIRECTIVE_HOLD; d <= DIRECTIVE_REFUSE; d++) {
+		g.directive = (enum directive)d;
+		g.reason = R_FORMAT_TRUNCATED;
+		assert_ok(judged_as(s, &g));
+		assert_value(s, "", "SELECT board FROM node");
+	}
+	on_board(&g, "B-1");
+	g.directive = DIRECTIVE_UPDATE;
+	assert_ok(judged_as(s, &g));
+	assert_value(s, "B-1", "SELECT board FROM node");
+}
+
 /* A worker that passes over it, or a board that went on record while it judged. */
 static void not_admitted_by_a_worker_alone(void **state)
 {
@@ -70,12 +89,12 @@ static void not_admitted_by_a_worker_alone(void **state)
 	struct msg_judged g = judged_make(s);
 
 	on_board(&g, "B-1");
-	uint64_t asked = attest(s), job = judging(s);
 	sql(s, "UPDATE node SET board = 'B-2'");
-	judged(s, 0, job, &g);
-	signed_(s, job, DIRECTIVE_ADMIT);
-	assert_reason(R_SERVER_BUSY, heard(&s->front, asked, NULL));
-	assert_nothing_recorded(s);
+	for (int d = DIRECTIVE_ADMIT; d < DIRECTIVE_HOLD; d++) {
+		g.directive = (enum directive)d;
+		assert_reason(R_SERVER_BUSY, judged_as(s, &g));
+		assert_nothing_recorded(s);
+	}
 	on_board(&g, "B\n1");
 	assert_reason(R_SERVER_WORKER, judged_as(s, &g));
 }
@@ -102,7 +121,7 @@ static void another_tpm_on_a_known_board(void **state)
 		bool waits;
 	} cases[] = {
 		{ "B-1", "1", true }, { "B-1", "2", true },
-		{ "B-1", "3", false }, { "B-2", "1", false }, { "0000", "1", false },
+		{ "B-1", "0", false }, { "B-1", "3", false }, { "B-2", "1", false }, { "0000", "1", false },
 	};
 	struct scene *s = *state;
 	char text[96];
@@ -118,7 +137,7 @@ static void another_tpm_on_a_known_board(void **state)
 		on_board(&a.g, board);
 		assert_reason(cases[i].waits ? R_NODE_CONFLICT : R_OK, arrived(s, &a, DIRECTIVE_ADMIT));
 		assert_value(s, cases[i].waits ? "0" : "1", "SELECT state FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
-		assert_value(s, cases[i].waits ? "" : "a", "SELECT label FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
+		assert_value(s, "a", "SELECT label FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
 		assert_value(s, board, "SELECT board FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
 		assert_value(s, cases[i].waits ? "0" : "1", "SELECT count(*) FROM attestation");
 		if (cases[i].waits) {
@@ -127,11 +146,34 @@ static void another_tpm_on_a_known_board(void **state)
 			assert_false(shows(s, "n1", "\"board_also\":"));
 			assert_true(shows(s, fresh(s), "\"board_also\":\"" ID_1 "\""));
 		} else {
-			assert_false(shows(s, ID_1, "\"board_also\":"));
+			/* Who waits sees the other one, and not the other way round. */
+			assert_int_equal(shows(s, ID_1, "\"board_also\":"), cases[i].state[0] == '0');
+			assert_false(shows(s, "a", "\"board_also\":"));
 		}
 		sql(s, "DELETE FROM attestation; DELETE FROM node_ek; DELETE FROM node WHERE lower(hex(id)) <> '" ID_1 "'");
 		sql(s, "UPDATE node SET state = 1");
 	}
+}
+
+/* Vendors find new ways to fill in nothing: what two have already stops no third. */
+static void number_of_many(void **state)
+{
+	struct scene *s = *state;
+	struct msg_admin m = admin_make(ADMIN_NODE_APPROVE, "b");
+
+	sql(s, "INSERT INTO listed_ek (name, label, list) VALUES (CAST(x'000b00' || zeroblob(31) AS BLOB), 'b', 'papers'),"
+	       " (CAST(x'000b01' || zeroblob(31) AS BLOB), 'c', 'papers')");
+	sql(s, "UPDATE node SET board = 'FILLER-9'");
+	struct arrival a = arriving(s, 5, 0, true);
+	on_board(&a.g, "FILLER-9");
+	assert_reason(R_NODE_CONFLICT, arrived(s, &a, DIRECTIVE_ADMIT));
+	assert_ok(admin_asks(s, &m, BYTES_NONE));
+	assert_value(s, "pending, board none was FILLER-9: test", "SELECT detail FROM audit ORDER BY number DESC LIMIT 1");
+	sql(s, "UPDATE node SET board = 'FILLER-9'");
+	a = arriving(s, 6, 1, true);
+	on_board(&a.g, "FILLER-9");
+	assert_ok(arrived(s, &a, DIRECTIVE_ADMIT));
+	assert_value(s, "1", "SELECT state FROM node WHERE label = 'c'");
 }
 
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -143,16 +185,19 @@ static void another_tpm_and_a_full_queue(void **state)
 
 	sql(s, "INSERT INTO listed_ek (name, label, list) VALUES (CAST(x'000b00' || zeroblob(31) AS BLOB), 'a', 'papers')");
 	struct arrival a = arriving(s, 5, 0, true);
-	sql(s, "UPDATE node SET board = 'B-1', state = 0");
+	sql(s, "UPDATE node SET board = 'B-1'; CREATE TEMP TABLE other AS SELECT * FROM node;"
+	       "UPDATE other SET id = zeroblob(32), ak_name = zeroblob(34), state = 0, label = '', board = '';"
+	       "INSERT INTO node SELECT * FROM other");
 	on_board(&a.g, "B-1");
 	assert_reason(R_ENROL_FULL, arrived(s, &a, DIRECTIVE_ADMIT));
-	assert_nothing_recorded(s);
+	assert_value(s, "0", "SELECT count(*) FROM attestation");
+	assert_value(s, "2", "SELECT count(*) FROM node");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(remembered), SCENE(not_admitted_by_a_worker_alone), SCENE(announced),
+		SCENE(remembered), SCENE(refused_is_not_remembered), SCENE(number_of_many), SCENE(not_admitted_by_a_worker_alone), SCENE(announced),
 		SCENE(another_tpm_on_a_known_board), SCENE(another_tpm_and_a_full_queue),
 	};
 
