@@ -50,6 +50,7 @@ enum reason challenge_read(struct bytes in, struct challenge *ret)
 	struct cursor c = cursor_of(in);
 	struct challenge m;
 	struct cbor_map map;
+	bool offered;
 
 	if (in.n > LIMIT_CHALLENGE)
 		return R_FORMAT_TOO_LARGE;
@@ -65,6 +66,14 @@ enum reason challenge_read(struct bytes in, struct challenge *ret)
 	TRY(cbor_bool(&c, &m.enrol));
 	TRY(cbor_key(&map, 6));
 	TRY(cbor_u32(&c, 1, CHALLENGE_LIFETIME_MAX, &m.lifetime));
+	m.offer = false;
+	TRY(cbor_key_optional(&map, 7, &offered));
+	if (offered) {
+		TRY(cbor_bool(&c, &m.offer));
+		/* Said in one way only, and not of what must enrol anyway. */
+		if (!m.offer || m.enrol)
+			return R_FORMAT_RANGE;
+	}
 	TRY(cbor_map_end(&map));
 	TRY(cursor_end(&c));
 	*ret = m;
@@ -75,7 +84,9 @@ enum reason challenge_write(const struct challenge *m, struct blob *ret)
 {
 	struct cbor_writer w = cbor_write_begin(ret);
 
-	cbor_put_map(&w, 6);
+	if (m->enrol && m->offer)
+		return R_FORMAT_RANGE;
+	cbor_put_map(&w, m->offer ? 7 : 6);
 	cbor_put_version(&w, PROTOCOL_VERSION);
 	cbor_put_int(&w, 2);
 	cbor_put_copy(&w, m->nonce, NONCE_LEN);
@@ -87,6 +98,10 @@ enum reason challenge_write(const struct challenge *m, struct blob *ret)
 	cbor_put_bool(&w, m->enrol);
 	cbor_put_int(&w, 6);
 	cbor_put_uint(&w, 1, CHALLENGE_LIFETIME_MAX, m->lifetime);
+	if (m->offer) {
+		cbor_put_int(&w, 7);
+		cbor_put_bool(&w, true);
+	}
 	return cbor_write_end(&w, LIMIT_CHALLENGE);
 }
 
@@ -203,7 +218,7 @@ enum reason enrol_answer_read(struct bytes in, struct enrol_answer *ret)
 	TRY(cbor_bytes(&c, 1, LIMIT_CHALLENGE, &challenge));
 	TRY(challenge_read(challenge, &m.challenge));
 	/* One that says "enrol first" again would make the gate go round. */
-	if (m.challenge.enrol)
+	if (m.challenge.enrol || m.challenge.offer)
 		return R_FORMAT_RANGE;
 	TRY(cbor_key(&map, 3));
 	TRY(cbor_bytes(&c, 1, LIMIT_TOKEN, &m.token));
@@ -220,7 +235,7 @@ enum reason enrol_answer_write(const struct enrol_answer *m, struct blob *ret)
 	_cleanup_(blob_free) struct blob challenge = BLOB(LIMIT_CHALLENGE);
 	struct cbor_writer w = cbor_write_begin(ret);
 
-	if (m->challenge.enrol)
+	if (m->challenge.enrol || m->challenge.offer)
 		return R_FORMAT_RANGE;
 	TRY(challenge_write(&m->challenge, &challenge));
 	cbor_put_map(&w, 4);

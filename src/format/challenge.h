@@ -19,6 +19,7 @@ struct challenge {
 	struct bytes token;		/* 1..LIMIT_TOKEN, opaque to the gate */
 	struct pcr_selection selection;
 	bool enrol;			/* this AK is not known: enrol first */
+	bool offer;			/* it is, and shows new certificates: enrol, or go on as you are */
 	uint32_t lifetime;		/* seconds, 1..3600 */
 };
 

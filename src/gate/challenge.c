@@ -171,7 +171,7 @@ static enum reason open_credentials(struct gate *g, const struct tpm_eks *eks,
 	return g->attempt.proof_count > 0 ? R_OK : first != R_OK ? first : R_NET_ANSWER;
 }
 
-enum reason gate_enrol(struct gate *g)
+static enum reason enrol(struct gate *g)
 {
 	_cleanup_(eks_free) struct tpm_eks *eks = calloc(1, sizeof(*eks));
 	_cleanup_(blob_free) struct blob b = BLOB(LIMIT_ENROL);
@@ -191,12 +191,39 @@ enum reason gate_enrol(struct gate *g)
 	if (r != R_OK)
 		return gate_net_reason(g, r);
 	/* enrolling twice in one round means that the two sides talk past each other */
-	if (m->challenge.enrol)
+	if (m->challenge.enrol || m->challenge.offer)
 		return R_NET_ANSWER;
+	/* only what succeeds takes the place of the challenge that came before */
+	TRY(open_credentials(g, eks, m));
+	TRY(blob_append(&a->enrol_token, m->token, m->token_len));
 	a->sent_ms = sent_ms;
 	a->challenge = m->challenge;
-	TRY(blob_append(&a->enrol_token, m->token, m->token_len));
-	return open_credentials(g, eks, m);
+	return R_OK;
+}
+
+/*
+ * Certificates in NV that were not there before are no reason to stay down:
+ * whatever goes wrong, the boot goes on with the challenge that it has.
+ */
+static void enrol_again(struct gate *g)
+{
+	enum reason r = enrol(g);
+
+	if (r == R_OK)
+		return;
+	log_warn("%s: new certificates are left alone", reason_name(r));
+	g->attempt.proof_count = 0;
+	g->attempt.wait = false;
+	g->attempt.retry_after = 0;
+}
+
+enum reason gate_enrol(struct gate *g)
+{
+	if (g->attempt.challenge.enrol)
+		return enrol(g);
+	if (g->attempt.challenge.offer)
+		enrol_again(g);
+	return R_OK;
 }
 
 /* What the server wants quoted must be what the design says, bank by bank. */

@@ -52,8 +52,7 @@ static enum reason attempt(struct gate *g)
 	g->reason_text[0] = 0;
 	TRY(network_wait(g, UINT64_MAX));
 	TRY(gate_challenge(g));
-	if (a->challenge.enrol)
-		TRY(gate_enrol(g));
+	TRY(gate_enrol(g));
 	TRY(gate_attest(g));
 	TRY(gate_image(g));
 	return gate_load(g);

@@ -110,6 +110,7 @@ static enum reason flatten_challenge(const struct challenge *m, struct net_chall
 	memcpy(ret->nonce, m->nonce, NONCE_LEN);
 	ret->lifetime = m->lifetime;
 	ret->enrol = m->enrol;
+	ret->offer = m->offer;
 	if (m->selection.count > LIMIT_BANKS || m->token.n > sizeof(ret->token))
 		return R_NET_ANSWER;
 	ret->bank_count = (uint32_t)m->selection.count;

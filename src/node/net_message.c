@@ -8,7 +8,7 @@
 
 enum reason net_challenge_check(const struct net_challenge *m)
 {
-	if (m->enrol > 1 || m->lifetime == 0 || m->lifetime > 3600)
+	if (m->enrol > 1 || m->offer > 1 || m->lifetime == 0 || m->lifetime > 3600)
 		return R_INTERNAL_CHILD;
 	if (m->bank_count == 0 || m->bank_count > LIMIT_BANKS)
 		return R_INTERNAL_CHILD;

@@ -68,6 +68,7 @@ struct net_challenge {
 	uint8_t nonce[NONCE_LEN];
 	uint32_t lifetime;
 	uint32_t enrol;		/* 0 or 1 */
+	uint32_t offer;		/* 0 or 1, of a known node that may enrol again */
 	uint32_t bank_count;
 	uint32_t mask[LIMIT_BANKS];
 	uint16_t alg[LIMIT_BANKS];

@@ -92,8 +92,6 @@ static enum reason attest(const struct front_request *q, struct blob *ret)
 		m->proof[i].ek_name_len = (uint8_t)c->proof[i].ek_name.n;
 		memcpy(m->proof[i].proof, c->proof[i].proof, SHA256_LEN);
 	}
-	m->ek_digest_count = (uint32_t)c->ek_digest_count;
-	memcpy(m->ek_digest, c->ek_digest, sizeof(m->ek_digest));
 	peer_copy(q, m->peer);
 	m->tail = (uint32_t)q->body.n;
 	return finish(m, sizeof(*m), q->body, ret);

@@ -199,6 +199,12 @@ enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attes
 /* Of a new node, when it is recorded: R_SERVER_BUSY when it would come in otherwise now. */
 enum reason enrol_still_true(struct ledger *l, struct job *j) must_check;
 
+/* ledger_alias.c */
+/* Whether the next challenge offers to enrol again; after a gate's attestation. */
+void alias_offer(struct node *n, const struct job *j);
+/* Every EK that proved itself in this session is one of the node on record. */
+enum reason alias_record(struct ledger *l, const struct job *j) must_check;
+
 /* ledger_retention.c */
 /* Forgets nodes that nobody approved in time; called each turn. */
 void pending_expire(struct ledger *l);

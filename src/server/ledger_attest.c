@@ -323,6 +323,8 @@ static enum reason node_record(struct ledger *l, struct job *j)
 		       (n->ask_enrol || (n->clock.known && c->firmware_version != n->clock.firmware_version));
 	if (j->s.banks_proved)
 		n->implemented = j->implemented;
+	if (j->s.session.stage == STAGE_GATE)
+		alias_offer(n, j);
 	if (c->known && !went_back(&n->clock, &j->facts))
 		n->clock = *c;
 	n->seen = ledger_now();
@@ -342,18 +344,7 @@ static enum reason node_record(struct ledger *l, struct job *j)
 	} else {
 		TRY(store_node_attested(l->store, n));
 	}
-	for (size_t i = 0; i < j->ek_count; i++) {
-		struct node owner;
-		enum reason r = store_node_by_ek(l->store, bytes_of(j->ek[i].name, j->ek[i].name_len),
-						 &owner);
-		if (r == R_STORE_NOT_FOUND)
-			r = store_node_ek_add(l->store, n->id, &j->ek[i]);
-		else if (r == R_OK && memcmp(owner.id, n->id, SHA256_LEN) != 0)
-			r = R_NODE_CONFLICT;
-		if (r != R_OK)
-			return r;
-	}
-	return R_OK;
+	return alias_record(l, j);
 }
 
 static enum reason record(struct ledger *l, struct job *j)

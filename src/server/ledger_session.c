@@ -75,6 +75,7 @@ static enum reason challenge_of(struct ledger *l, const struct msg_challenge *m,
 		return R_NODE_UNKNOWN;
 
 	c.enrol = !known || node.ask_enrol;
+	c.offer = !c.enrol && m->request.stage == STAGE_GATE && node.ek_offers > 0;
 	TRY(random_bytes(c.nonce, sizeof(c.nonce)));
 	TRY(session_make(l, m->request.stage, m->request.ak_name, c.nonce,
 			 known ? &node.implemented : &none, &c.selection, &token));

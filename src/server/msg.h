@@ -95,8 +95,6 @@ struct msg_attest {
 		uint8_t ek_name_len;
 		uint8_t proof[SHA256_LEN];
 	} proof[LIMIT_EKS];
-	uint32_t ek_digest_count;
-	uint8_t ek_digest[LIMIT_EKS][SHA256_LEN];
 	uint8_t ak_name[AK_NAME_LEN];	/* computed from the claims' AK public */
 	char peer[PEER_TEXT];
 	uint32_t tail;
@@ -187,6 +185,7 @@ struct msg_judged {
 	enum directive directive;
 	enum reason reason;		/* the first that the verdict gives; R_OK: admitted */
 	struct node_record record;
+	uint8_t ek_set[SHA256_LEN];	/* see struct node; of the quoted claims */
 	struct pcr_values values;
 	uint32_t ak_public_len;
 	uint8_t ak_public[LIMIT_TPM_PUBLIC];

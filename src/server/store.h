@@ -13,7 +13,7 @@
 
 struct store;
 
-#define STORE_SCHEMA 4
+#define STORE_SCHEMA 5
 
 /*
  * Opens or makes the database at `path`. R_STORE_NEWER for a newer schema; an older
@@ -52,6 +52,9 @@ struct node {
 	struct clock_record clock;
 	char board[BOARD_MAX];		/* serial number; "": the next one goes on record */
 	bool ask_enrol;			/* firmware of the TPM changed: banks again */
+	/* SHA-256 over the sorted digests of the certificates in NV that it showed last; zeros: none yet. */
+	uint8_t ek_set[SHA256_LEN];
+	uint32_t ek_offers;		/* how often it may still enrol again because of them */
 	enum directive last_directive;
 	char last_reason[64];
 	uint64_t verdicts;

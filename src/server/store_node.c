@@ -7,7 +7,8 @@
 #define NODE_COLUMNS                                                              \
 	"id, ak_name, ak_public, state, label, basis, peer, created, approved, "  \
 	"seen, implemented, clock_known, clock, reset_count, restart_count, "     \
-	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp, board"
+	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp, board, "     \
+	"ek_set, ek_offers"
 
 const char *node_state_name(enum node_state s)
 {
@@ -49,7 +50,8 @@ static enum reason node_of(sqlite3_stmt *st, struct node *ret)
 	ret->unlisted = (uint64_t)sqlite3_column_int64(st, 21);
 	db_col_text(st, 22, ret->group, sizeof(ret->group));
 	db_col_text(st, 23, ret->board, sizeof(ret->board));
-	return R_OK;
+	ret->ek_offers = (uint32_t)sqlite3_column_int64(st, 25);
+	return db_col_fixed(st, 24, ret->ek_set, sizeof(ret->ek_set));
 }
 
 static enum reason node_bind(sqlite3_stmt *st, const struct node *n, struct blob *keep)
@@ -78,6 +80,8 @@ static enum reason node_bind(sqlite3_stmt *st, const struct node *n, struct blob
 	db_int(st, 22, (int64_t)n->unlisted);
 	db_text(st, 23, n->group);
 	db_text(st, 24, n->board);
+	db_bytes(st, 25, BYTES(n->ek_set));
+	db_int(st, 26, n->ek_offers);
 	return R_OK;
 }
 
@@ -144,7 +148,7 @@ enum reason store_node_add(struct store *s, const struct node *n)
 
 	TRY(db_get(s, "INSERT INTO node (" NODE_COLUMNS ")"
 		      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,"
-		      "?21,?22,?23,?24)",
+		      "?21,?22,?23,?24,?25,?26)",
 		   &st));
 	TRY(node_bind(st, n, &keep));
 	return db_run(s, st);
@@ -154,7 +158,7 @@ enum reason store_node_add(struct store *s, const struct node *n)
 #define SET_ATTESTED                                                               \
 	"seen=?10, implemented=?11, clock_known=?12, clock=?13, reset_count=?14, " \
 	"restart_count=?15, firmware=?16, ask_enrol=?17, last_directive=?18, "     \
-	"last_reason=?19, verdicts=?20, audit_until=?21, unlisted=?22"
+	"last_reason=?19, verdicts=?20, audit_until=?21, unlisted=?22, ek_set=?25, ek_offers=?26"
 #define SET_REST                                                                   \
 	"ak_name=?2, ak_public=?3, state=?4, label=?5, basis=?6, peer=?7, "        \
 	"created=?8, approved=?9, grp=?23, board=?24"

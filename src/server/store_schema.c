@@ -85,11 +85,17 @@ static const char BOARDS[] =
 	"ALTER TABLE node ADD COLUMN board TEXT NOT NULL DEFAULT '';"
 	"CREATE INDEX node_board ON node(board) WHERE board <> '';";
 
+/* Which certificates a node showed last. */
+static const char CERTIFICATES[] =
+	"ALTER TABLE node ADD COLUMN ek_set BLOB NOT NULL"
+	" DEFAULT x'0000000000000000000000000000000000000000000000000000000000000000';"
+	"ALTER TABLE node ADD COLUMN ek_offers INT NOT NULL DEFAULT 0;";
+
 /*
  * migration[n] leads from schema n to n + 1; a new database walks all of
  * them, so that there is one way only to each schema.
  */
-static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS, BOARDS };
+static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS, BOARDS, CERTIFICATES };
 
 static enum reason schema_of(struct store *s, int *ret)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -40,6 +41,21 @@ static enum reason take_refs(struct worker_state *w, struct bytes in)
 	w->refs_bytes = copy;
 	copy = BLOB(0);
 	return R_OK;
+}
+
+/* In whatever order it reads its NV: the same certificates are the same set. */
+static int digest_order(const void *a, const void *b)
+{
+	return memcmp(a, b, SHA256_LEN);
+}
+
+static enum reason ek_set_of(const struct claims *c, uint8_t ret[SHA256_LEN])
+{
+	uint8_t sorted[LIMIT_EKS][SHA256_LEN];
+
+	memcpy(sorted, c->ek_digest, sizeof(sorted));
+	qsort(sorted, c->ek_digest_count, SHA256_LEN, digest_order);
+	return sha256(bytes_of(sorted, c->ek_digest_count * SHA256_LEN), ret);
 }
 
 /*
@@ -101,6 +117,7 @@ static enum reason report(struct worker_state *w, uint64_t id, const struct msg_
 	    !reason_find(v->reason[0].name, &g->reason))
 		g->reason = R_INTERNAL;
 	g->record = a->record;
+	TRY(ek_set_of(&q->claims, g->ek_set));
 	g->values = q->claims.values;
 	g->ak_public_len = f->ak_public_len;
 	memcpy(g->ak_public, f->ak_public, f->ak_public_len);

@@ -168,6 +168,44 @@ class Admit(gate_case.GateCase):
         self.admitted(run)
         self.assertNotIn("enrol", run.steps())
 
+    def test_enrolment_offered(self):
+        self.server.offer = True
+        run = self.gate()
+        self.admitted(run)
+        self.assertIn("enrol", run.steps())
+        self.assertTrue(self.server.offered)
+
+    def test_offer_comes_to_nothing(self):
+        """The boot goes on with what it had, and does not wait."""
+        self.server.offer = True
+        real = srv.make_credential
+        self.addCleanup(setattr, srv, "make_credential", real)
+
+        def refuses(_handler, _body):
+            raise srv.problem(403, "ek.untrusted", retry=15)
+
+        def another(p, _name, secret):
+            return real(p, b"\0\x0b" + bytes(32), secret)
+
+        for name, answer, credential in (("refused", refuses, real), ("garbage", lambda *_: b"\xa0", real),
+                                         ("another's", None, another)):
+            with self.subTest(name):
+                self.server.on = {"/v1/enrol": answer} if answer else {}
+                srv.make_credential = credential
+                self.tpm.restart()
+                run = self.gate()
+                self.admitted(run)
+                self.assertIn("enrol", run.steps())
+                self.assertIn(": new certificates are left alone", run.text)
+                self.assertFalse(self.server.offered)
+                self.assertNotIn("waiting", run.text)
+        # a refusal by the verdict is one: what went wrong before makes nobody wait
+        self.server.on["/v1/enrol"] = refuses
+        self.server.directive = srv.REFUSE
+        self.server.reasons = [["node.revoked", ""]]
+        self.tpm.restart()
+        self.refused(self.gate(), "node.revoked")
+
     def test_update(self):
         self.server.directive = srv.UPDATE
         self.server.purpose = srv.MAINTENANCE

@@ -175,6 +175,7 @@ class Server:
         self.directive = ADMIT
         self.purpose = HOST
         self.enrol = False
+        self.offer = False  # of a node that is known
         self.lifetime = 600
         self.retry_after = 0
         self.reasons = []
@@ -279,7 +280,10 @@ class Server:
         m = cbor.loads(body)
         assert m[1] == 1 and m[2] == 0 and len(m[3]) == 34 and len(m) == 3
         self.ak_name = m[3]
-        return cbor.dumps(self.challenge(self.enrol and m[3] not in self.enrolled))
+        answer = self.challenge(self.enrol and m[3] not in self.enrolled)
+        if self.offer:
+            answer[7] = True
+        return cbor.dumps(answer)
 
     def do_enrol(self, body):
         m = cbor.loads(body)
@@ -337,6 +341,9 @@ class Server:
         c = check_evidence(body, self.public, b"bootgate-evidence-v1", self.nonces[token],
                            self.selection)
         if self.enrol and self.ak_name not in self.enrolled:
+            self.check_proofs(c)
+        self.offered = self.offer and 12 in c
+        if self.offered:
             self.check_proofs(c)
         self.claims, self.evidence = c, body
         self.signed = cbor.sign1(self.verdict_key, cbor.dumps(self.verdict(c, body)))

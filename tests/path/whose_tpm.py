@@ -47,6 +47,24 @@ class Whose(kit.PathCase):
             identity.serialization.PublicFormat.SubjectPublicKeyInfo)
         return hashlib.sha256(key).hexdigest()
 
+    def keys(self, node):
+        """Of its record: name to the rest."""
+        return {k["name"]: k for k in self.control.json("node", "show", node)["endorsement_keys"]}
+
+    def boots_unchanged(self, enrols):
+        """The known node boots as often, enrols where it is said, and its keys stay."""
+        boots = []
+        for enrol in enrols:
+            boots.append(self.known.boot())
+            self.assert_booted(boots[-1])
+            self.assertEqual(boots[-1].waited(), [])
+            self.assertEqual("enrol" in boots[-1].steps(), enrol)
+        self.assertEqual(len(self.listed()), 1)
+        shown = self.control.json("node", "show", "n1")
+        self.assertEqual(shown["endorsement_keys"], self.record["endorsement_keys"])
+        self.assertEqual(self.control.audit("node.ek"), [])
+        return boots
+
     def test_no_ek_cert(self):
         """Nobody vouches for it, and the gate waits; delivery papers do."""
         for kind in ("L-1", "L-2"):
@@ -177,15 +195,42 @@ class Whose(kit.PathCase):
         self.assertEqual(len(self.listed()), 1)
 
     def test_second_ek(self):
-        """A certificate that was not there before: the same node, and no new trust."""
+        """A certificate that was not there before: the same node, whose record gets
+        the key at the boot after the one that showed it."""
+        node = self.new_node(swtpm.Swtpm(fresh=True))
+        self.load("ek_cert_sha256", hashlib.sha256(certificate(node.tpm)).hexdigest(), "late")
+        later = certificate(node.tpm, HIGH)
+        node.tpm.tool("tpm2_nvundefine", "-C", "p", hex(HIGH))
+        self.assert_booted(node.boot())
+        before = self.keys("late")
+        self.assertEqual(len(before), 1)
+        node.tpm.restart()  # the gate closed the platform hierarchy
+        identity.define(node.tpm, HIGH, later)
+        for enrols in (False, True, False):
+            boot = node.boot()
+            self.assert_booted(boot)
+            self.assertEqual(boot.waited(), [])
+            self.assertEqual("enrol" in boot.steps(), enrols)
+        after = self.keys("late")
+        (added,) = set(after) - set(before)
+        self.assertEqual(before, {k: v for k, v in after.items() if k != added})
+        self.assertEqual(after[added]["certificate_sha256"], hashlib.sha256(later).hexdigest())
+        self.assertEqual([r["detail"] for r in self.control.audit("node.ek")], [added])
+
+    def test_second_ek_of_nobody(self):
+        """A certificate that no vendor CA made: asked for once, and no new trust."""
         self.known.tpm.restart()  # the gate closed the platform hierarchy
         key = identity.make_ek(self.known.tpm, "L-2")
         identity.define(self.known.tpm, identity.CERT["L-2"], identity.certificate(key))
-        boot = self.known.boot()
-        self.assert_booted(boot)
-        self.assertEqual(len(self.listed()), 1)
-        shown = self.control.json("node", "show", "n1")
-        self.assertEqual(shown["endorsement_keys"], self.record["endorsement_keys"])
+        self.boots_unchanged((False, True, False))
+
+    def test_certificates_are_gone(self):
+        """Nothing left to enrol with: no reason to stay down, nor to try for ever."""
+        self.known.tpm.restart()
+        for index in (LOW, HIGH):
+            self.known.tpm.tool("tpm2_nvundefine", "-C", "p", hex(index))
+        for boot in self.boots_unchanged((False, True, True, True, False)):
+            self.assertEqual("ek.untrusted" in boot.text, "enrol" in boot.steps())
 
 
 if __name__ == "__main__":

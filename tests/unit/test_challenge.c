@@ -81,6 +81,30 @@ static void test_challenge(void **state)
 	seed("wire", "selection", bytes_of(pair[3].p + 1, pair[3].n - 1));
 }
 
+/* A key that is there for an offer only, and for one that is meant. */
+static void test_challenge_offer(void **state)
+{
+	_cleanup_(blob_free) struct blob b = BLOB(LIMIT_CHALLENGE);
+	struct challenge m = challenge_sample(), again;
+
+	(void)state;
+	m.offer = true;
+	assert_reason(R_FORMAT_RANGE, challenge_write(&m, &b));
+	m.enrol = false;
+	assert_ok(challenge_write(&m, &b));
+	assert_ok(challenge_read(blob_bytes(&b), &again));
+	assert_true(again.offer);
+	assert_false(again.enrol);
+	message_check(challenge_again, blob_bytes(&b));
+	message_map_check(challenge_again, blob_bytes(&b), 1u << 6);
+	seed("challenge", "challenge-offer", blob_bytes(&b));
+	b.p[b.n - 1] = 0xf4;
+	assert_reason(R_FORMAT_RANGE, challenge_read(blob_bytes(&b), &again));
+	b.p[b.n - 1] = 0xf5;
+	find(&b, "\x05\xf4\x06\x18\x78", 5)[1] = 0xf5;
+	assert_reason(R_FORMAT_RANGE, challenge_read(blob_bytes(&b), &again));
+}
+
 /* Writers refuse what readers would; both have the same bounds. */
 static void test_challenge_bounds(void **state)
 {
@@ -260,6 +284,9 @@ static void test_answer_refusals(void **state)
 	m.challenge.enrol = true;
 	assert_reason(R_FORMAT_RANGE, enrol_answer_write(&m, &b));
 	m.challenge.enrol = false;
+	m.challenge.offer = true;
+	assert_reason(R_FORMAT_RANGE, enrol_answer_write(&m, &b));
+	m.challenge.offer = false;
 	blob_reset(&b);
 	assert_ok(enrol_answer_write(&m, &b));
 	find(&b, "\x05\xf4\x06\x18\x78", 5)[1] = 0xf5;
@@ -283,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_request),
 		cmocka_unit_test(test_challenge),
+		cmocka_unit_test(test_challenge_offer),
 		cmocka_unit_test(test_challenge_bounds),
 		cmocka_unit_test(test_selection_refusals),
 		cmocka_unit_test(test_too_large),

@@ -192,6 +192,7 @@ static void test_challenge_message(void **state)
 	change;                                                               \
 	assert_reason(R_INTERNAL_CHILD, net_challenge_check(&m))
 	BAD(m.enrol = 2);
+	BAD(m.offer = 2);
 	BAD(m.lifetime = 0);
 	BAD(m.lifetime = 3601);
 	BAD(m.bank_count = 0);

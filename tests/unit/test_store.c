@@ -19,6 +19,8 @@ static void test_node_round_trip(void **state)
 	n.state = NODE_ENROLLED;
 	n.clock = (struct clock_record){ true, 1ull << 40, 5, 6, 0xffffffff00000001ull };
 	n.ask_enrol = true;
+	memset(n.ek_set, 0x5e, sizeof(n.ek_set));
+	n.ek_offers = 2;
 	snprintf(n.basis, sizeof(n.basis), "operator uid 0");
 	assert_ok(store_node_add(f->store, &n));
 	reopen(f);
@@ -27,6 +29,8 @@ static void test_node_round_trip(void **state)
 
 	n.state = NODE_REVOKED;
 	n.verdicts = 9;
+	n.ek_set[31] = 1;
+	n.ek_offers = 1;
 	assert_ok(store_node_update(f->store, &n));
 	assert_ok(store_node_by_ak(f->store, n.ak_name, &have));
 	assert_memory_equal(&have, &n, sizeof(n));

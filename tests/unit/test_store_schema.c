@@ -155,6 +155,7 @@ static void assert_first_rows(struct fixture *f)
 	assert_int_equal(n.verdicts, 2);
 	assert_int_equal(n.unlisted, 0);
 	assert_string_equal(n.group, "");
+	assert_int_equal(n.ek_offers, 0);
 	struct listed_ek listed, like = { .name = { 0, ALG_SHA256 }, .name_len = 34 };
 	memset(like.name + 2, 1, SHA256_LEN);
 	assert_ok(store_listed_like(f->store, &like, &listed));

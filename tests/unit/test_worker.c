@@ -206,6 +206,35 @@ static void evidence_that_is_none(void **state)
 	assert_judges(s);
 }
 
+/* The set of certificates that the quoted claims show, whatever their order. */
+static void certificates_shown(void **state)
+{
+	struct scene *s = *state;
+	struct claims *c = &s->kit->claims;
+	uint8_t both[2][SHA256_LEN], none[SHA256_LEN], set[SHA256_LEN], one[SHA256_LEN];
+	struct msg_judged g;
+
+	memset(both[0], 1, SHA256_LEN);
+	memset(both[1], 2, SHA256_LEN);
+	assert_ok(sha256(BYTES_NONE, none));
+	assert_ok(sha256(bytes_of(both, sizeof(both)), set));
+	assert_ok(sha256(BYTES(both[1]), one));
+	const struct {
+		size_t count, first;
+		const uint8_t *set;
+	} cases[] = { { 0, 0, none }, { 2, 0, set }, { 2, 1, set }, { 1, 1, one } };
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		c->ek_digest_count = cases[i].count;
+		memcpy(c->ek_digest[0], both[cases[i].first], SHA256_LEN);
+		memcpy(c->ek_digest[1], both[!cases[i].first], SHA256_LEN);
+		kit_seal(s->kit);
+		SEND(s, MSG_JUDGE, &s->judge, blob_bytes(&s->kit->evidence));
+		ANSWERED(s, MSG_JUDGED, g);
+		assert_ok(g.quote);
+		assert_memory_equal(g.ek_set, cases[i].set, SHA256_LEN);
+	}
+}
+
 static void continuity_out_of_range(void **state)
 {
 	struct scene *s = *state;
@@ -335,6 +364,7 @@ int main(void)
 		SCENE(session_out_of_range),
 		SCENE(session_of_another),
 		SCENE(evidence_that_is_none),
+		SCENE(certificates_shown),
 		SCENE(continuity_out_of_range),
 		SCENE(enrolment_that_is_none),
 		SCENE(receipt_out_of_range),
