@@ -348,9 +348,14 @@ static void learning_from_nothing(void **state)
 static void serves_its_number_and_ends(void **state)
 {
 	struct scene *s = *state;
+	struct msg_judged g;
 
-	for (unsigned i = 0; i < WORKER_REQUESTS; i++)
+	for (unsigned i = 1; i < WORKER_REQUESTS; i++)
 		assert_not_authentic(s, R_FORMAT_TRUNCATED, BYTES_NONE);
+	/* It may be gone as soon as it has answered the last. */
+	SEND(s, MSG_JUDGE, &s->judge, BYTES_NONE);
+	ANSWERED(s, MSG_JUDGED, g);
+	assert_reason(R_FORMAT_TRUNCATED, g.quote);
 	assert_ended(s, R_OK);
 }
 
