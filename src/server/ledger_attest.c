@@ -278,11 +278,11 @@ static bool went_back(const struct clock_record *was, const struct msg_judged *f
 }
 
 /*
- * On record goes the board with which a node first came, or was let in by:
- * evidence that is refused says nothing of a node that is known. It stays
- * there until an operator approves. Whom a list lets in
- * waits when the board is another node's: a machine that got another TPM
- * would be two nodes, and which of them it is now is for a person to say.
+ * On record goes the board that a node first came with, and after an approval
+ * the next one that it is let in with: of a known node, refused evidence says
+ * nothing. Whom a list lets in waits when the board is another node's: a
+ * machine that got another TPM would be two nodes, and which of them it is
+ * now is for a person to say.
  */
 static enum reason board_record(struct ledger *l, struct job *j)
 {
