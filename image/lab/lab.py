@@ -253,6 +253,17 @@ class Lab:
             raise LabError(f"registers differ from the replayed logs: {wrong}")
         self.check_decision(machine, members)
 
+    def check_predicted(self, machine, *options):
+        """What was computed of the image is what firmware measured, event by
+        event. Behind the last separator only register 5 is firmware's own."""
+        events = replay.read_events(self.handed_over(machine)["firmware.log"])[1]
+        last = max(i for i, e in enumerate(events) if e.kind == replay.EV_SEPARATOR)
+        measured = [(e.pcr, e.kind, {n: d.hex() for n, d in e.digests.items()})
+                    for e in events[last + 1:] if e.pcr != 5]
+        asked = self.server.ask("image", "predict", *options, self.netboot)["events"]
+        if measured != [(e["pcr"], e["type_number"], e["digests"]) for e in asked]:
+            raise LabError("firmware measured something else than was predicted")
+
     def check_decision(self, machine, members):
         """What the gate says it decided on is what it decided on."""
         truth = {"verdict": members["verdict.cose"],

@@ -3,10 +3,9 @@
 the prepared node, server and images (lab.py); what a row expects is checked
 by lab.booted() and lab.stopped()."""
 
-import hashlib
 import os
 
-from lab import BOOT_SECONDS, EK_P384, EK_RSA, fill_index, replay, sha256
+from lab import BOOT_SECONDS, EK_P384, EK_RSA, fill_index, sha256
 from machine import LabError
 from server import Proxy
 
@@ -19,6 +18,7 @@ def admit(lab):
         lab.select(lab.host_image())
         with lab.power_on() as machine:
             lab.booted(machine)
+            lab.check_predicted(machine)
 
 
 def second_boot(lab):
@@ -275,12 +275,7 @@ def ipxe(lab):
         lab.learn(lab.node(), "lab: the same machine through iPXE")
         with lab.power_on(ipxe=True) as machine:
             lab.booted(machine)
-        digest = hashlib.sha256("gate.efi\0".encode("utf-16-le")).digest()
-        log = lab.handed_over(machine)["firmware.log"]
-        options = [e for e in replay.read_events(log)[1]
-                   if e.data.endswith(b"LOADED_IMAGE::LoadOptions\0")]
-        if [e.digests["sha256"] for e in options] != [digest]:
-            raise LabError("the load options are not the file name")
+            lab.check_predicted(machine, "--ipxe", "gate.efi")
 
 
 SCENARIOS = {

@@ -52,6 +52,8 @@ static const struct {
 	{ "image", "verify", ctl_image_verify,
 	  "MANIFEST --keys FOLDER [--threshold N] [--kernel FILE] [--initrd FILE]",
 	  "check a manifest and its files (offline)" },
+	{ "image", "predict", ctl_image_predict, "[--ipxe NAME] [--json] FILE",
+	  "events that a gate image causes (offline)" },
 	{ "image", "add", ctl_image_add, "MANIFEST [--reason TEXT] [--dry-run]", "give a signed manifest to the server" },
 	{ "image", "select", ctl_image_select, "IMAGE [--node NODE | --group GROUP] [--reason TEXT] [--dry-run]",
 	  "choose what nodes boot" },

@@ -18,6 +18,7 @@ import sys
 ALGORITHMS = {0x0004: "sha1", 0x000b: "sha256", 0x000c: "sha384",
               0x000d: "sha512"}
 EV_NO_ACTION = 3
+EV_SEPARATOR = 4
 EV_EVENT_TAG = 6
 REGISTERS = 24
 
