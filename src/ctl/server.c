@@ -38,6 +38,10 @@ int ctl_server_status(int argc, char **argv)
 		json_object_foreach(v, inner, w)
 			printf("%-16s %-10s %lld\n", key, inner, (long long)json_integer_value(w));
 	}
+	long long seen = member_number(a, "release_keys");
+	if (seen > 0)
+		printf("warning: %lld private release key%s can be seen, %s: move %s off that machine\n", seen,
+		       seen == 1 ? "" : "s", member_text(a, "release_key_at"), seen == 1 ? "it" : "them");
 	return 0;
 }
 

@@ -114,5 +114,8 @@ enum reason op_status(struct call *c)
 	out_number(&c->out, "jobs", c->l->job_count);
 	out_number(&c->out, "workers", c->l->conf.workers);
 	out_number(&c->out, "idle_workers", idle);
+	out_number(&c->out, "release_keys", c->l->release_keys.count);
+	if (c->l->release_keys.count > 0)
+		out_text(&c->out, "release_key_at", c->l->release_keys.path);
 	return R_OK;
 }

@@ -36,6 +36,7 @@ static const struct ipc_rule signer_rules[] = {
 static const struct ipc_rule supervisor_rules[] = {
 	{ MSG_WORKER, 0, 0, true },
 	{ MSG_RETIRE, 0, 0, false },
+	{ MSG_RELEASE_KEYS, sizeof(struct msg_release_keys), sizeof(struct msg_release_keys), false },
 };
 
 int64_t ledger_now(void)
@@ -263,6 +264,11 @@ static enum reason from_supervisor(struct ledger *l, const struct ipc_message *m
 	if (m->type == MSG_RETIRE) {
 		for (size_t i = 0; i < l->conf.workers; i++)
 			l->worker[i].retire = true;
+		return R_OK;
+	}
+	if (m->type == MSG_RELEASE_KEYS) {
+		memcpy(&l->release_keys, m->body.p, sizeof(l->release_keys));
+		l->release_keys.path[sizeof(l->release_keys.path) - 1] = '\0';
 		return R_OK;
 	}
 	if (m->id >= l->conf.workers) {

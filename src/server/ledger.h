@@ -25,10 +25,14 @@
 #define HOLD_RETRY 15u			/* seconds until a held node asks again */
 #define REFUSED_DOUBLINGS 8u		/* 15 s .. 64 min between refused boots */
 #define BUSY_RETRY 2u
+#define CLOCK_SKEW 30u			/* seconds by which clocks of replicas may differ */
 
 struct ledger_config {
 	const char *database;
 	uint8_t token_key[AEAD_KEY_LEN];
+	/* The key before it opens what it sealed until then (clock_boot_ms()); 0: there is none. */
+	uint8_t token_key_old[AEAD_KEY_LEN];
+	uint64_t token_key_old_until;
 	uint32_t challenge_lifetime;	/* seconds */
 	uint32_t pending_max;		/* nodes that wait for approval */
 	uint32_t pending_lifetime;	/* seconds */
@@ -126,6 +130,7 @@ struct ledger {
 	bool doomed;			/* this turn's transaction must not be committed */
 	uint64_t unproven_until;	/* see audit_unproven() */
 	uint64_t next_expiry;		/* see pending_expire() */
+	struct msg_release_keys release_keys;	/* what the supervisor saw last */
 	struct counters count;
 };
 
@@ -185,6 +190,9 @@ void job_assign(struct ledger *l);
 enum reason session_make(struct ledger *l, enum stage stage, const uint8_t ak_name[AK_NAME_LEN],
 			 const uint8_t nonce[NONCE_LEN], const struct pcr_selection *implemented,
 			 struct pcr_selection *ret_selection, struct blob *ret_token) must_check;
+/* What today's token key sealed, or the one before; R_SESSION_TOKEN for all else. */
+enum reason token_open(const struct ledger *l, struct bytes aad, const struct msg_token *token,
+		       struct blob *ret_plain) must_check;
 enum reason session_open(struct ledger *l, const struct msg_token *token, struct session_token *ret) must_check;
 void on_challenge(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_challenge *m);
 

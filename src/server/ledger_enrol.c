@@ -346,10 +346,9 @@ enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attes
 	uint64_t now = (uint64_t)ledger_now();
 	struct enrol_token t;
 
-	if (m->enrol_token.len > sizeof(m->enrol_token.bytes) || m->proof_count > LIMIT_EKS)
+	if (m->proof_count > LIMIT_EKS)
 		return R_SESSION_TOKEN;
-	TRY(aead_open(l->conf.token_key, aad_enrol, bytes_of(m->enrol_token.bytes, m->enrol_token.len),
-		      &plain));
+	TRY(token_open(l, aad_enrol, &m->enrol_token, &plain));
 	if (enrol_token_read(blob_bytes(&plain), &t) != R_OK)
 		return R_SESSION_TOKEN;
 	if (now > t.issued + l->conf.challenge_lifetime)

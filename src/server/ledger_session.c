@@ -3,14 +3,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "crypto/random.h"
 #include "format/challenge.h"
 #include "server/ledger.h"
 
 /* PCR 0-9 and 11-15: all but IMA's (design section 3). */
 #define SELECTED_REGISTERS 0x0000fbffu
-/* Clocks of replicas may differ by this much. */
-#define CLOCK_SKEW 30u
 
 static const struct bytes aad_session = { (const uint8_t *)TOKEN_AAD_SESSION,
 					  sizeof(TOKEN_AAD_SESSION) - 1 };
@@ -42,14 +41,25 @@ enum reason session_make(struct ledger *l, enum stage stage, const uint8_t ak_na
 	return R_OK;
 }
 
+enum reason token_open(const struct ledger *l, struct bytes aad, const struct msg_token *token,
+		       struct blob *ret_plain)
+{
+	const struct bytes sealed = bytes_of(token->bytes, token->len);
+
+	if (token->len > sizeof(token->bytes))
+		return R_SESSION_TOKEN;
+	enum reason r = aead_open(l->conf.token_key, aad, sealed, ret_plain);
+	if (r == R_SESSION_TOKEN && clock_boot_ms() < l->conf.token_key_old_until)
+		r = aead_open(l->conf.token_key_old, aad, sealed, ret_plain);
+	return r;
+}
+
 enum reason session_open(struct ledger *l, const struct msg_token *token, struct session_token *ret)
 {
 	_cleanup_(blob_free) struct blob plain = BLOB(LIMIT_TOKEN);
 	uint64_t now = (uint64_t)ledger_now();
 
-	if (token->len > sizeof(token->bytes))
-		return R_SESSION_TOKEN;
-	TRY(aead_open(l->conf.token_key, aad_session, bytes_of(token->bytes, token->len), &plain));
+	TRY(token_open(l, aad_session, token, &plain));
 	if (session_token_read(blob_bytes(&plain), ret) != R_OK)
 		return R_SESSION_TOKEN;
 	if (ret->issued > now + CLOCK_SKEW || now > ret->issued + l->conf.challenge_lifetime + CLOCK_SKEW)

@@ -13,6 +13,8 @@
  *   worker --> signer          FINDING
  *   worker --> ledger          JUDGED ENROLLED RECEIPT_OK LEARNED
  *   signer --> ledger          SIGNED
+ *   supervisor --> ledger      WORKER RETIRE RELEASE_KEYS
+ *   supervisor --> signer      WORKER
  *
  * The id of a message is the front's number of its request, or the ledger's
  * number of the job. All of it is one program on one machine: structs travel
@@ -61,6 +63,8 @@ enum msg_type {
 	MSG_WORKER = 120,
 	/* supervisor --> ledger: no new work for today's workers, vendor CAs changed */
 	MSG_RETIRE,
+	/* supervisor --> ledger: private release keys that it can see */
+	MSG_RELEASE_KEYS,
 };
 
 /* Requests after which a worker ends and a fresh one takes its place. */
@@ -126,6 +130,11 @@ enum media {
 	MEDIA_COSE,		/* application/cose */
 	MEDIA_PROBLEM,		/* application/concise-problem-details+cbor */
 	MEDIA_JSON,		/* admin only */
+};
+
+struct msg_release_keys {
+	uint32_t count;
+	char path[512];		/* of one of them, printable, cut where it is longer */
 };
 
 /* To the front that asked; the tail is the body. */

@@ -17,6 +17,13 @@
 #define QUICK_END_MS 2000u
 #define SLOW_START_MS 500u
 
+/* How often it looks for release keys. */
+#ifdef BOOTGATE_TEST
+#define LOOK_MS 500u
+#else
+#define LOOK_MS (10u * 60 * 1000)
+#endif
+
 static void pause_ms(unsigned ms)
 {
 	poll(NULL, 0, (int)ms);
@@ -69,9 +76,14 @@ static void let_go(struct supervisor *s, unsigned index)
 	worker_hang_up(s, index);
 }
 
-/* R_OK on SIGTERM or SIGINT, R_INTERNAL_CHILD when a part ended. SIGHUP: ek-ca/ changed. */
+/*
+ * R_OK on SIGTERM or SIGINT, R_INTERNAL_CHILD when a part ended. SIGHUP: ek-ca/
+ * changed, or a release key went away.
+ */
 static enum reason watch(struct supervisor *s)
 {
+	uint64_t next_look = clock_boot_ms() + LOOK_MS;
+
 	for (;;) {
 		struct pollfd fds[1 + PART_MAX + 2 * LEDGER_WORKERS_MAX];
 		struct pollfd *hung_up;
@@ -85,7 +97,8 @@ static enum reason watch(struct supervisor *s)
 		hung_up = &fds[n];
 		for (unsigned i = 0; i < s->conf.workers; i++)
 			fds[n++] = (struct pollfd){ s->worker[i].channel, 0, 0 };
-		if (poll(fds, n, -1) < 0 && errno != EINTR)
+		uint64_t now = clock_boot_ms();
+		if (poll(fds, n, next_look > now ? (int)(next_look - now) : 0) < 0 && errno != EINTR)
 			return R_INTERNAL_IO;
 		if (fds[0].revents) {
 			struct signalfd_siginfo info;
@@ -97,6 +110,7 @@ static enum reason watch(struct supervisor *s)
 			/* Workers read the vendor CAs when they start. */
 			log_line(LEVEL_INFO, "replacing the workers");
 			TRY(ipc_send_wait(&s->ledger, MSG_RETIRE, 0, NULL, 0, -1, 5000));
+			next_look = 0;
 		}
 		if (ended(s))
 			return R_INTERNAL_CHILD;
@@ -107,6 +121,10 @@ static enum reason watch(struct supervisor *s)
 			let_go(s, i);
 			if (start_worker(s, i) != R_OK)
 				return R_INTERNAL_CHILD;
+		}
+		if (clock_boot_ms() >= next_look) {
+			TRY(release_keys_tell(s));
+			next_look = clock_boot_ms() + LOOK_MS;
 		}
 	}
 }
@@ -121,6 +139,7 @@ static void supervisor_free(struct supervisor *s)
 	blob_free(&s->tls_key);
 	blob_free(&s->tls_certificate);
 	blob_free(&s->token_key);
+	blob_free(&s->token_key_old);
 }
 
 enum reason supervisor_run(const char *dir, int ready_fd)
@@ -128,6 +147,7 @@ enum reason supervisor_run(const char *dir, int ready_fd)
 	_cleanup_fd_ int lock_fd = -1;
 	_cleanup_(supervisor_free) struct supervisor s = {
 		.dir = dir, .tls_key = BLOB(16384), .tls_certificate = BLOB(65536), .token_key = BLOB(64),
+		.token_key_old = BLOB(64),
 		.listen_tls = -1, .listen_plain = -1, .listen_admin = -1, .signals = -1,
 		.ledger = IPC_NONE, .signer = IPC_NONE,
 	};

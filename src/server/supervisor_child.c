@@ -26,8 +26,10 @@ static void forget_keys(struct supervisor *s, bool tls, bool token)
 		blob_free(&s->tls_key);
 		blob_free(&s->tls_certificate);
 	}
-	if (token)
+	if (token) {
 		blob_free(&s->token_key);
+		blob_free(&s->token_key_old);
+	}
 	/* proc_fork() gave all signals back; a peer that goes away is no reason to end. */
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -50,9 +52,11 @@ static enum reason run_ledger(struct supervisor *s, const int fd[4])
 				   .pending_max = s->conf.pending_max,
 				   .pending_lifetime = s->conf.pending_lifetime };
 
-	if (s->token_key.n != sizeof(c.token_key))
-		return R_SITE_KEYS;
 	memcpy(c.token_key, s->token_key.p, sizeof(c.token_key));
+	if (s->token_key_old.n > 0) {
+		memcpy(c.token_key_old, s->token_key_old.p, sizeof(c.token_key_old));
+		c.token_key_old_until = s->token_key_old_until;
+	}
 	TRY(server_path(jail.root ? "" : s->state, "bootgate.db", database));
 	TRY(jail_enter(&jail));
 	return ledger_run(&c);

@@ -3,6 +3,7 @@
  * Inside of the supervisor: supervisor.c is the main loop, and the others
  * have a subject each: supervisor_setup.c what is done once before it,
  * supervisor_start.c how processes are started and stopped,
+ * supervisor_release.c the release keys that should not be here,
  * supervisor_child.c what each of them does from its fork to its own main
  * loop, and supervisor_jail.c who it is by then.
  */
@@ -25,6 +26,8 @@ struct supervisor {
 	char state[SERVER_PATH_MAX];	/* the ledger's folder */
 	struct server_conf conf;
 	struct blob tls_key, tls_certificate, token_key;
+	struct blob token_key_old;	/* empty where there is none */
+	uint64_t token_key_old_until;
 	int listen_tls, listen_plain, listen_admin;
 	int signals;
 	struct proc part[PART_MAX];
@@ -42,6 +45,9 @@ enum reason supervisor_setup(struct supervisor *s) must_check;
 enum reason supervisor_files(const struct server_conf *c) must_check;
 /* One server a folder; the lock goes with the process. */
 enum reason supervisor_lock(const char *dir, int *ret) must_check;
+
+/* Looks for private release keys; warns, and has it in the server's status. */
+enum reason release_keys_tell(struct supervisor *s) must_check;
 
 enum reason start_all(struct supervisor *s) must_check;
 enum reason start_worker(struct supervisor *s, unsigned index) must_check;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "crypto/init.h"
@@ -33,6 +34,22 @@ static enum reason read_conf(struct supervisor *s)
 	return log_reason(r, "%s: %s", path, where);
 }
 
+/* After a change of the key: what the one before it sealed lives on for as long as it would have. */
+static enum reason token_keys(struct supervisor *s)
+{
+	char path[SERVER_PATH_MAX];
+
+	TRY(server_path(s->dir, "keys/token-old.key", path));
+	enum reason r = fd_read_file(path, &s->token_key_old);
+	const bool none = r == R_FILE && errno == ENOENT;
+	if (r == R_FILE && !none)
+		return log_reason_errno(R_SITE_KEYS, "%s", path);
+	if (s->token_key.n != AEAD_KEY_LEN || (!none && s->token_key_old.n != AEAD_KEY_LEN))
+		return log_reason(R_SITE_KEYS, "%s/keys: a token key has %u bytes", s->dir, AEAD_KEY_LEN);
+	s->token_key_old_until = clock_boot_ms() + 1000ull * (s->conf.challenge_lifetime + CLOCK_SKEW);
+	return R_OK;
+}
+
 static enum reason read_keys(struct supervisor *s)
 {
 	static const char *const name[] = { "tls/server.key", "tls/server.pem", "keys/token.key" };
@@ -45,6 +62,7 @@ static enum reason read_keys(struct supervisor *s)
 		if (r != R_OK)
 			return log_reason_errno(R_SITE_KEYS, "%s", path);
 	}
+	TRY(token_keys(s));
 	/* libmicrohttpd takes C strings. */
 	TRY(blob_u8(&s->tls_key, 0));
 	return blob_u8(&s->tls_certificate, 0);
@@ -154,14 +172,6 @@ static enum reason block_signals(int *ret)
 	return *ret >= 0 ? R_OK : R_INTERNAL_IO;
 }
 
-static void warn_release_key(const struct supervisor *s)
-{
-	if (s->conf.release_key_folder[0] && access(s->conf.release_key_folder, F_OK) == 0)
-		log_line(LEVEL_WARN,
-			 "release private keys can be seen at %s: move them off this machine; the server never needs them",
-			 s->conf.release_key_folder);
-}
-
 static void warn_landlock(void)
 {
 	if (jail_has_landlock())
@@ -183,7 +193,6 @@ enum reason supervisor_setup(struct supervisor *s)
 	TRY(open_sockets(s));
 	TRY(block_signals(&s->signals));
 	TRY(crypto_init());
-	warn_release_key(s);
 	warn_landlock();
 	return R_OK;
 }

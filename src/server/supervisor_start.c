@@ -71,7 +71,7 @@ enum reason start_all(struct supervisor *s)
 	own_signer.end[0] = -1;
 	for (unsigned i = 0; i < s->conf.workers; i++)
 		TRY(start_worker(s, i));
-	return R_OK;
+	return release_keys_tell(s);
 }
 
 void worker_hang_up(struct supervisor *s, unsigned index)

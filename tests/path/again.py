@@ -66,6 +66,59 @@ class Again(softnode.SoftCase):
         self.assertEqual(self.insist(waits.boot), ADMIT)
         self.control.ctl("audit", "verify")
 
+    # -- another token key, in the order of docs/keys.md
+
+    def change_token_key(self, keep=True):
+        old, key = (os.path.join(self.control.dir, "keys", n) for n in ("token-old.key", "token.key"))
+        if keep:
+            os.rename(key, old)
+        elif os.path.exists(old):
+            os.unlink(old)
+        with open(key, "wb") as f:
+            f.write(os.urandom(32))
+        self.control.stop()
+        self.control.start()
+
+    def test_sessions_outlive_the_token_key(self):
+        """Each step of a first boot under another key, and nothing is asked twice."""
+        node = self.soft_node()
+        node.power_on()
+        done = []
+        for name, act in node.steps():
+            self.insist(act)
+            done.append(name)
+            self.change_token_key()
+        self.assertEqual(done, ["challenge", "enrol", "attest", "manifest", "receipt"])
+
+        node.power_on()
+        self.insist(node.challenge)
+        self.change_token_key()
+        self.change_token_key()
+        self.assertEqual(self.reason(self.insist, node.send_evidence), "session.token")
+        node.power_on()
+        self.insist(node.challenge)
+        self.change_token_key(keep=False)
+        self.assertEqual(self.reason(self.insist, node.send_evidence), "session.token")
+        self.assertEqual(self.insist(node.boot), ADMIT)
+
+    def test_token_key_of_another_length(self):
+        for name, size in (("token.key", 31), ("token-old.key", 33), ("token-old.key", 0)):
+            path = os.path.join(self.control.dir, "keys", name)
+            was = None
+            if os.path.exists(path):
+                with open(path, "rb") as f:
+                    was = f.read()
+            with open(path, "wb") as f:
+                f.write(bytes(size))
+            self.control.stop()
+            with self.subTest(name, size=size), self.assertRaisesRegex(RuntimeError, "site.keys"):
+                self.control.start()
+            os.unlink(path)
+            if was:
+                with open(path, "wb") as f:
+                    f.write(was)
+            self.control.start()
+
     def test_fresh_evidence_fifty_times_at_once(self):
         """SRV-NONCE-ONCE: one verdict, whoever was first."""
         node = self.soft_node()

@@ -28,7 +28,8 @@ struct scene {
 	char dir[32], path[64];
 	struct proc ledger;
 	struct ipc front, admin, signer, supervisor, worker[WORKERS];
-	uint8_t token_key[AEAD_KEY_LEN];
+	uint8_t token_key[AEAD_KEY_LEN], token_key_old[AEAD_KEY_LEN];
+	uint64_t token_key_old_until;
 	uint64_t last_id;		/* of a front's request */
 	uint8_t last_nonce;
 	/* Who is on record: enrolled, with an image. */
@@ -147,10 +148,11 @@ static inline void ledger_start(struct scene *s)
 	assert_ok(proc_fork(keep, ARRAY_LEN(keep), &s->ledger));
 	if (s->ledger.pid == 0) {
 		struct ledger_config c = { .database = s->path, .challenge_lifetime = 120, .pending_max = 1, .pending_lifetime = 7200,
-					   .workers = WORKERS, .front = keep[0], .admin = keep[1],
+					   .token_key_old_until = s->token_key_old_until, .workers = WORKERS, .front = keep[0], .admin = keep[1],
 					   .signer = keep[2], .supervisor = keep[3] };
 
 		memcpy(c.token_key, s->token_key, sizeof(c.token_key));
+		memcpy(c.token_key_old, s->token_key_old, sizeof(c.token_key_old));
 		_exit((int)ledger_run(&c));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(keep); i++)

@@ -5,6 +5,7 @@
  * worker that deviates ends alone. Whatever is in form and out of range is
  * refused by name. Nothing is recorded that must not be.
  */
+#include "base/clock.h"
 #include "ledger_kit.h"
 #include "server/ledger.h"
 
@@ -77,6 +78,7 @@ static void node_front_out_of_form(void **state)
 		TYPE(MSG_SIGNED, sizeof(struct msg_signed)),
 		TYPE(MSG_WORKER, 0),
 		TYPE(MSG_RETIRE, 0),
+		TYPE(MSG_RELEASE_KEYS, sizeof(struct msg_release_keys)),
 		/* the other direction, and of nobody */
 		TYPE(MSG_ANSWER, sizeof(struct msg_answer)),
 		TYPE(MSG_JUDGE, sizeof(struct msg_judge)),
@@ -316,6 +318,45 @@ static void proofs_that_prove_nothing(void **state)
 	judging(s);
 }
 
+/* The ledger starts with another key; the one before is good for so long. */
+static void token_key_changes(struct scene *s, uint64_t old_for_ms)
+{
+	ledger_stop(s);
+	memcpy(s->token_key_old, s->token_key, sizeof(s->token_key));
+	memset(s->token_key, ++s->last_nonce, sizeof(s->token_key));
+	s->token_key_old_until = old_for_ms ? clock_boot_ms() + old_for_ms : 0;
+	ledger_start(s);
+}
+
+/* A token of the key before is opened for its time, and nothing is sealed with it. */
+static void tokens_of_the_key_before(void **state)
+{
+	static const uint8_t proof[SHA256_LEN] = { 1, 2, 3 };
+	struct scene *s = *state;
+	struct enrol_token t;
+	struct msg_attest m = attest_make(s), enrolling = enrolling_make(s, &t, 2, proof);
+
+	/* A proof that is wrong is found only behind both tokens. */
+	enrolling.proof[0].proof[31] ^= 1;
+	token_key_changes(s, PATIENCE_MS);
+	assert_reason(R_ENROL_PROOF, attested(s, &enrolling));
+	m.tail = sizeof(s->body);
+	ask(s, &s->front, MSG_ATTEST, &m, sizeof(m), BYTES(s->body));
+	(void)judging(s);
+
+	m = attest_make(s);
+	enrolling = enrolling_make(s, &t, 2, proof);
+	token_key_changes(s, 0);
+	assert_reason(R_SESSION_TOKEN, attested(s, &m));
+	assert_reason(R_SESSION_TOKEN, attested(s, &enrolling));
+
+	m = attest_make(s);
+	token_key_changes(s, PATIENCE_MS);
+	token_key_changes(s, PATIENCE_MS);
+	assert_reason(R_SESSION_TOKEN, attested(s, &m));
+	assert_nothing_recorded(s);
+}
+
 static void texts_without_end(void **state)
 {
 	struct scene *s = *state;
@@ -455,6 +496,7 @@ int main(void)
 		SCENE(no_header_at_all),
 		SCENE(sessions_out_of_range),
 		SCENE(proofs_that_prove_nothing),
+		SCENE(tokens_of_the_key_before),
 		SCENE(texts_without_end),
 		SCENE(receipts_of_nothing),
 		SCENE(admin_out_of_range),
