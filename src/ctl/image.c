@@ -241,8 +241,12 @@ static enum reason sign(const struct options *o)
 		return R_INTERNAL_MEMORY;
 	TRY(describe(o, m));
 	TRY(manifest_write(m, &payload));
-	for (size_t i = 0; i < count && r == R_OK; i++)
+	for (size_t i = 0; i < count && r == R_OK; i++) {
 		r = signer_of(keys[i], &signers[i]);
+		for (size_t k = 0; k < i && r == R_OK; k++)
+			if (memcmp(signers[k].id, signers[i].id, KEY_ID_LEN) == 0)
+				fprintf(stderr, "bootgatectl: %s and %s are the same key\n", keys[k], keys[i]);
+	}
 	if (r == R_OK)
 		r = cose_sign_write(blob_bytes(&payload), COSE_AAD_MANIFEST, signers, count, &cose);
 	for (size_t i = 0; i < count; i++) {

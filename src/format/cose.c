@@ -263,11 +263,22 @@ static enum reason signer_write(struct cbor_writer *w, const struct cose_signer 
 	return R_OK;
 }
 
+/* A second signature by one key looks like a second signer, and counts for nothing. */
+static enum reason signers_differ(const struct cose_signer *signers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (memcmp(signers[i].id, signers[k].id, KEY_ID_LEN) == 0)
+				return R_COSE_KEY_TWICE;
+	return R_OK;
+}
+
 enum reason cose_sign_write(struct bytes payload, const char *aad,
 			    const struct cose_signer *signers, size_t count, struct blob *ret)
 {
 	struct cbor_writer w = cbor_write_begin(ret);
 
+	TRY(signers_differ(signers, count));
 	cbor_put_tag(&w, TAG_SIGN);
 	cbor_put_array(&w, 4, 4, 4);
 	cbor_put_bytes(&w, 0, 0, BYTES_NONE);

@@ -48,6 +48,7 @@ enum reason cose_sign1_write(struct bytes payload, const char *aad,
 enum reason cose_sign_verify(struct bytes in, const char *aad,
 			     const struct pinned_keys *keys, size_t threshold,
 			     struct bytes *ret_payload, size_t *ret_valid) must_check;
+/* R_COSE_KEY_TWICE when two of the signers have the same key. */
 enum reason cose_sign_write(struct bytes payload, const char *aad,
 			    const struct cose_signer *signers, size_t count,
 			    struct blob *ret) must_check;

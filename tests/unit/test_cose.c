@@ -252,6 +252,19 @@ static void test_sign(void **state)
 	seed("cose", "sign", blob_bytes(&b));
 }
 
+/* By signer 0 once, and the same signature once more. */
+static void signed_twice(struct blob *ret)
+{
+	enum { SIGNERS = 17 };	/* d8 62 84 40 a0, 4b and the payload: then the array */
+	_cleanup_(blob_free) struct blob once = BLOB(4096);
+
+	sign_sample(1, &once);
+	assert_int_equal(once.p[SIGNERS], 0x81);
+	once.p[SIGNERS] = 0x82;
+	assert_ok(blob_append(ret, once.p, once.n));
+	assert_ok(blob_append(ret, once.p + SIGNERS + 1, once.n - SIGNERS - 1));
+}
+
 static void test_threshold(void **state)
 {
 	_cleanup_(blob_free) struct blob b = BLOB(4096), twice = BLOB(4096);
@@ -275,7 +288,8 @@ static void test_threshold(void **state)
 	assert_reason(R_MANIFEST_THRESHOLD, cose_sign_verify(blob_bytes(&b), COSE_AAD_MANIFEST,
 							     &some, 0, &got, &valid));
 	/* one key twice is one key */
-	assert_ok(cose_sign_write(payload, COSE_AAD_MANIFEST, same, 2, &twice));
+	assert_reason(R_COSE_KEY_TWICE, cose_sign_write(payload, COSE_AAD_MANIFEST, same, 2, &twice));
+	signed_twice(&twice);
 	assert_ok(verify(blob_bytes(&twice), 1));
 	seed("cose", "sign-twice", blob_bytes(&twice));
 	assert_reason(R_MANIFEST_THRESHOLD, verify(blob_bytes(&twice), 2));
@@ -345,8 +359,10 @@ static void test_writer_refusals(void **state)
 	assert_reason(R_FORMAT_TOO_LARGE, cose_sign1_write(bytes_of(large, LIMIT_VERDICT - 9),
 							   COSE_AAD_VERDICT, signer, &b));
 	assert_reason(R_FORMAT_RANGE, cose_sign_write(payload, COSE_AAD_MANIFEST, signer, 0, &b));
-	for (size_t i = 0; i < ARRAY_LEN(many); i++)
+	for (size_t i = 0; i < ARRAY_LEN(many); i++) {
 		many[i] = signer[0];
+		many[i].id[0] = (uint8_t)i;
+	}
 	assert_reason(R_FORMAT_RANGE, cose_sign_write(payload, COSE_AAD_MANIFEST, many,
 						      ARRAY_LEN(many), &b));
 	assert_int_equal(b.n, 0);
