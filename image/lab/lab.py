@@ -407,8 +407,8 @@ def base_is_current():
 
 
 def prepare_base(rows):
-    """A server, a node that it knows and approved, and a reference learned
-    from this node's first boot."""
+    """A server, a node that it knows and approved, and references: of the gate
+    computed from its image, the rest learned from this node's first boot."""
     shutil.rmtree(BASE, ignore_errors=True)
     os.makedirs(BASE)
     lab = Lab("admit", rows)
@@ -429,6 +429,7 @@ def prepare_base(rows):
     make_gate(lab.server.site, lab.netboot)
 
     with lab.serving():
+        lab.server.ctl("ref", "stage", lab.netboot)
         # nobody knows it, and there is nothing to compare it with: refused
         with lab.power_on("first") as machine:
             machine.wait_line(r"^bootgate: (failed|waiting) (node|policy)\.",
@@ -437,5 +438,10 @@ def prepare_base(rows):
         node = lab.node()
         lab.server.ctl("node", "approve", node, "--reason", "lab: delivery")
         lab.learn(node, "lab: first boot of the first node")
+        # of the gate nothing was learned: what it measured had been computed
+        known = [v["component"] for v in lab.server.ask("ref", "list")["variants"]
+                    if v["component"] in ("gate", "command-line")]
+        if sorted(known) != ["command-line", "gate"]:
+            raise LabError("the gate measured something else than was computed")
     with open(f"{BASE}/base-key", "w") as out:
         out.write(base_key())

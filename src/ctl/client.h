@@ -39,6 +39,9 @@ const char *member_text(const json_t *j, const char *name);
 long long member_number(const json_t *j, const char *name);
 bool member_true(const json_t *j, const char *name);
 
+/* ref.c: posts what stages references (`body` is taken over) and prints which. */
+enum reason ctl_ref_staged(const struct options *o, const char *const *path, json_t *body) must_check;
+
 /*
  * Says reason, sentence and remedy on stderr; returns the exit code. Of R_FILE
  * the first is said already, see ctl.h.

@@ -22,8 +22,9 @@ int ctl_quote_verify(int argc, char **argv);
 /* cvm.c: verifies evidence of CVMs and GPUs, offline on files */
 int ctl_cvm_verify(int argc, char **argv);
 
-/* predict.c: events of a gate image, offline on files */
+/* predict.c: events of a gate image, offline on files, or as references at the server */
 int ctl_image_predict(int argc, char **argv);
+int ctl_ref_stage(int argc, char **argv);
 
 /* node.c, group.c, ref.c, image.c, explain.c, site.c, verdict.c, policy.c, ek_*.c, server.c (audit too) */
 int ctl_node_list(int argc, char **argv);

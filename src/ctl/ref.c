@@ -76,26 +76,32 @@ int ctl_ref_show(int argc, char **argv)
 	return 0;
 }
 
+enum reason ctl_ref_staged(const struct options *o, const char *const *path, json_t *body)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	json_t *v;
+	size_t i;
+
+	TRY(client_post(o, path, body, &a));
+	if (client_json(o, a))
+		return R_OK;
+	json_array_foreach(json_object_get(a, "variants"), i, v)
+		printf("%6lld  %-20s  %s %-9s  %s\n", member_number(v, "id"), member_text(v, "component"), client_is(o),
+		       member_text(v, "state"), member_true(v, "known") ? "known already" : "new");
+	return R_OK;
+}
+
 int ctl_ref_learn(int argc, char **argv)
 {
 	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "name", false, false } };
-	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
-	json_t *v;
-	size_t i;
 
 	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
 		return CTL_USAGE;
 	json_t *body = json_object();
 	if (option(&o, "name"))
 		json_object_set_new(body, "name", json_string(option(&o, "name")));
-	enum reason r = client_post(&o, CLIENT_PATH("ref", "learn", o.argument[0]), body, &a);
-	if (r != R_OK || client_json(&o, a))
-		return reason_exit(r);
-	json_array_foreach(json_object_get(a, "variants"), i, v)
-		printf("%6lld  %-20s  %s %-9s  %s\n", member_number(v, "id"), member_text(v, "component"), client_is(&o),
-		       member_text(v, "state"), member_true(v, "known") ? "known already" : "new");
-	return 0;
+	return reason_exit(ctl_ref_staged(&o, CLIENT_PATH("ref", "learn", o.argument[0]), body));
 }
 
 static enum reason change_one(const struct options *o, const char *verb, const char *id)

@@ -16,6 +16,7 @@ enum admin_body {
 	BODY_NONE,
 	BODY_MANIFEST,	/* struct stored_manifest, then the COSE_Sign bytes */
 	BODY_POLICY,	/* policy, encoded (format/policy.h) */
+	BODY_REFERENCES,	/* reference set, encoded (format/reference.h) */
 	BODY_EK_LIST,	/* struct listed_ek, one after the other */
 };
 

@@ -215,6 +215,8 @@ static enum reason tail_of(const json_t *body, enum admin_body kind, char about[
 		TRY(front_policy(value, p, about));
 		return policy_write(p, ret);
 	}
+	case BODY_REFERENCES:
+		return front_references(value, about, ret);
 	case BODY_EK_LIST:
 		return front_ek_list(value, about, ret);
 	}

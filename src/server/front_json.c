@@ -38,9 +38,8 @@ void front_json_free(json_t **j)
 	*j = NULL;
 }
 
-/* Only these members, no others. */
-static enum reason only(const json_t *object, const char *const *names, size_t count, const char *where,
-			char about[ABOUT_MAX])
+enum reason front_members(const json_t *object, const char *const *names, size_t count, const char *where,
+			  char about[ABOUT_MAX])
 {
 	const char *key;
 	json_t *value;
@@ -60,7 +59,7 @@ static enum reason only(const json_t *object, const char *const *names, size_t c
 	return R_OK;
 }
 
-static enum reason text_of(const json_t *value, char *ret, size_t n)
+enum reason front_text(const json_t *value, char *ret, size_t n)
 {
 	if (!json_is_string(value))
 		return R_FORMAT_TYPE;
@@ -82,7 +81,7 @@ static enum reason texts(const json_t *array, char *ret, size_t each, size_t max
 	if (json_array_size(array) > max)
 		return R_FORMAT_TOO_LARGE;
 	for (size_t i = 0; i < json_array_size(array); i++)
-		TRY(text_of(json_array_get(array, i), ret + i * each, each));
+		TRY(front_text(json_array_get(array, i), ret + i * each, each));
 	*ret_count = json_array_size(array);
 	return R_OK;
 }
@@ -93,11 +92,11 @@ static enum reason fact_of(const json_t *in, struct fact_rule *ret, const char *
 	char kind[16];
 
 	front_about(about, where, "");
-	TRY(only(in, names, ARRAY_LEN(names), where, about));
+	TRY(front_members(in, names, ARRAY_LEN(names), where, about));
 	front_about(about, where, "fact");
-	TRY(text_of(json_object_get(in, "fact"), ret->fact, sizeof(ret->fact)));
+	TRY(front_text(json_object_get(in, "fact"), ret->fact, sizeof(ret->fact)));
 	front_about(about, where, "kind");
-	TRY(text_of(json_object_get(in, "kind"), kind, sizeof(kind)));
+	TRY(front_text(json_object_get(in, "kind"), kind, sizeof(kind)));
 	if (strcmp(kind, "allowed") == 0)
 		ret->kind = FACT_ALLOWED;
 	else if (strcmp(kind, "minimum") == 0)
@@ -115,10 +114,10 @@ enum reason front_policy(const json_t *in, struct policy *ret, char about[ABOUT_
 	static const char *const names[] = { "id", "version", "group", "lifetime", "required", "parameters", "facts" };
 	const json_t *lifetime = json_object_get(in, "lifetime"), *facts = json_object_get(in, "facts");
 
-	TRY(only(in, names, ARRAY_LEN(names), "", about));
+	TRY(front_members(in, names, ARRAY_LEN(names), "", about));
 	policy_default(ret);
 	front_about(about, "", "id");
-	TRY(text_of(json_object_get(in, "id"), ret->id, sizeof(ret->id)));
+	TRY(front_text(json_object_get(in, "id"), ret->id, sizeof(ret->id)));
 	front_about(about, "", "lifetime");
 	if (lifetime) {
 		if (!json_is_integer(lifetime))
@@ -172,7 +171,7 @@ static enum reason ek_of(const json_t *in, struct listed_ek *ret, const char *wh
 
 	memset(ret, 0, sizeof(*ret));
 	front_about(about, where, "");
-	TRY(only(in, names, ARRAY_LEN(names), where, about));
+	TRY(front_members(in, names, ARRAY_LEN(names), where, about));
 	TRY(digest_of_text(json_object_get(in, "ek_cert_sha256"), ret->certificate_digest,
 			   &ret->has_certificate));
 	TRY(digest_of_text(json_object_get(in, "ek_spki_sha256"), ret->spki_digest, &ret->has_spki));
@@ -192,8 +191,8 @@ static enum reason ek_of(const json_t *in, struct listed_ek *ret, const char *wh
 	if (!ret->has_certificate && !ret->has_spki && ret->name_len == 0)
 		return R_FORMAT_MISSING_KEY;
 	if (label)
-		TRY(text_of(label, ret->label, sizeof(ret->label)));
-	return group ? text_of(group, ret->group, sizeof(ret->group)) : R_OK;
+		TRY(front_text(label, ret->label, sizeof(ret->label)));
+	return group ? front_text(group, ret->group, sizeof(ret->group)) : R_OK;
 }
 
 enum reason front_ek_list(const json_t *in, char about[ABOUT_MAX], struct blob *ret)

@@ -38,4 +38,11 @@ void out_end(struct out *o);	/* of the innermost object or array */
 void out_answer(struct ledger *l, struct ipc *to, uint64_t id, enum reason r, const char *about,
 		const struct out *o);
 
+/*
+ * ledger_stage.c: a variant that is staged, whatever it says of its state, as
+ * an object of `out`; with `known` where one that is not revoked has the same
+ * events, and then it is that one.
+ */
+enum reason variant_stage(struct ledger *l, struct reference_variant *v, bool really, struct out *out) must_check;
+
 #endif

@@ -35,8 +35,8 @@ static void collect_free(struct collect *c)
 	reference_set_free(&c->set);
 }
 
-/* All that is active, encoded. */
-static enum reason refs_read(struct ledger *l, struct blob *ret)
+/* All that is active, encoded, and every policy in force. */
+static enum reason basis_read(struct ledger *l, struct blob *refs, struct policies *policies)
 {
 	_cleanup_(collect_free) struct collect c = { 0 };
 
@@ -45,17 +45,21 @@ static enum reason refs_read(struct ledger *l, struct blob *ret)
 	if (!c.blobs || !c.set.variant)
 		return R_INTERNAL_MEMORY;
 	TRY(store_variant_each(l->store, true, collect_one, &c));
-	enum reason r = reference_set_write(&c.set, ret);
-	return r == R_INTERNAL_TOO_LARGE ? R_POLICY_FULL : r;
+	enum reason r = reference_set_write(&c.set, refs);
+	if (r != R_OK)
+		return r == R_INTERNAL_TOO_LARGE ? R_POLICY_FULL : r;
+	return policies_read(l, policies);
 }
 
-enum reason refs_load(struct ledger *l)
+/* It takes their place, unless it is only asked whether that could be. */
+static enum reason basis_renew(struct ledger *l, bool really)
 {
 	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET);
 	_cleanup_(policies_free) struct policies policies = { 0 };
 
-	TRY(refs_read(l, &refs));
-	TRY(policies_read(l, &policies));
+	TRY(basis_read(l, &refs, &policies));
+	if (!really)
+		return R_OK;
 	blob_free(&l->refs);
 	l->refs = refs;
 	refs = BLOB(0);
@@ -66,22 +70,16 @@ enum reason refs_load(struct ledger *l)
 	return R_OK;
 }
 
-static enum reason refs_fit(struct ledger *l)
+enum reason refs_load(struct ledger *l)
 {
-	_cleanup_(blob_free) struct blob refs = BLOB(LIMIT_REFERENCE_SET);
-	_cleanup_(policies_free) struct policies policies = { 0 };
-
-	TRY(refs_read(l, &refs));
-	return policies_read(l, &policies);
+	return basis_renew(l, true);
 }
 
 enum reason refs_changed(struct ledger *l, bool really)
 {
-	if (!really)
-		return refs_fit(l);
 	/* Whether it is committed or taken back, the turn ends by reading what is so. */
-	l->refs_stale = true;
-	return refs_load(l);
+	l->refs_stale |= really;
+	return basis_renew(l, really);
 }
 
 enum reason refs_send(struct ledger *l, struct worker *w, const struct job *j)
@@ -113,37 +111,6 @@ enum reason learn_send(struct ledger *l, struct job *j, struct ipc *worker)
 	return ipc_send(worker, MSG_LEARN, j->id, piece, ARRAY_LEN(piece), -1);
 }
 
-struct twin {
-	const struct reference_variant *v;
-	uint64_t id;
-	enum variant_state state;
-};
-
-/* A variant with the very same events, in any state but revoked. */
-static enum reason same_events(void *ctx, struct bytes encoded)
-{
-	struct twin *t = ctx;
-	_cleanup_(reference_variant_free) struct reference_variant other = { 0 };
-
-	TRY(reference_variant_read(encoded, &other));
-	if (other.state == VARIANT_REVOKED || strcmp(other.component, t->v->component) != 0 ||
-	    other.event_count != t->v->event_count)
-		return R_OK;
-	for (size_t i = 0; i < other.event_count; i++) {
-		const struct reference_event *a = &other.event[i], *b = &t->v->event[i];
-
-		if (a->pcr != b->pcr || a->type != b->type || a->digest_count != b->digest_count)
-			return R_OK;
-		for (size_t d = 0; d < a->digest_count; d++)
-			if (a->digest[d].alg != b->digest[d].alg ||
-			    !bytes_equal(a->digest[d].digest, b->digest[d].digest))
-				return R_OK;
-	}
-	t->id = other.id;
-	t->state = other.state;
-	return R_OK;
-}
-
 static enum reason learn_store(struct ledger *l, struct job *j, struct bytes set, struct out *out)
 {
 	_cleanup_(reference_set_free) struct reference_set refs = { 0 };
@@ -152,23 +119,10 @@ static enum reason learn_store(struct ledger *l, struct job *j, struct bytes set
 	out_array(out, "variants");
 	for (size_t i = 0; i < refs.count; i++) {
 		struct reference_variant *v = &refs.variant[i];
-		struct twin t = { .v = v };
 
-		v->state = VARIANT_STAGED;
 		if (j->admin.arg[1][0])
 			snprintf(v->name, sizeof(v->name), "%.127s", j->admin.arg[1]);
-		TRY(store_variant_each(l->store, false, same_events, &t));
-		bool known = t.id != 0;
-		if (!known && !j->admin.dry_run)
-			TRY(store_variant_add(l->store, v, &t.id));
-		out_object(out, NULL);
-		out_number(out, "id", t.id);
-		out_text(out, "component", v->component);
-		out_text(out, "name", v->name);
-		out_text(out, "state", variant_state_name(known ? t.state : VARIANT_STAGED));
-		out_bool(out, "known", known);
-		out_number(out, "events", v->event_count);
-		out_end(out);
+		TRY(variant_stage(l, v, !j->admin.dry_run, out));
 	}
 	out_end(out);
 	if (!j->admin.dry_run)
