@@ -39,6 +39,8 @@ const char *member_text(const json_t *j, const char *name);
 long long member_number(const json_t *j, const char *name);
 bool member_true(const json_t *j, const char *name);
 
+/* ref_diff.c: prints how a variant differs from the nearest active one of its component. */
+enum reason ctl_ref_against_active(const struct options *o, const char *id) must_check;
 /* ref.c: posts what stages references (`body` is taken over) and prints which. */
 enum reason ctl_ref_staged(const struct options *o, const char *const *path, json_t *body) must_check;
 

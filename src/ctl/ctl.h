@@ -36,6 +36,7 @@ int ctl_node_rebind(int argc, char **argv);
 int ctl_node_evidence(int argc, char **argv);
 int ctl_ref_list(int argc, char **argv);
 int ctl_ref_show(int argc, char **argv);
+int ctl_ref_diff(int argc, char **argv);
 int ctl_ref_learn(int argc, char **argv);
 int ctl_ref_activate(int argc, char **argv);
 int ctl_ref_revoke(int argc, char **argv);

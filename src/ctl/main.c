@@ -37,6 +37,7 @@ static const struct {
 	{ "ref", "list", ctl_ref_list, "[--component NAME] [--state STATE] [--json]",
 	  "reference variants: staged, active, retiring, revoked" },
 	{ "ref", "show", ctl_ref_show, "ID [--json]", "one variant with its events" },
+	{ "ref", "diff", ctl_ref_diff, "A B [--json]", "how two variants differ, event by event" },
 	{ "ref", "learn", ctl_ref_learn, "NODE [--name TEXT] [--reason TEXT] [--dry-run] [--json]",
 	  "stage variants from a node's last boot" },
 	{ "ref", "stage", ctl_ref_stage,

@@ -107,8 +107,10 @@ int ctl_ref_learn(int argc, char **argv)
 static enum reason change_one(const struct options *o, const char *verb, const char *id)
 {
 	_cleanup_(client_free) json_t *a = NULL;
-	enum reason r = client_post(o, CLIENT_PATH("ref", verb, id), NULL, &a);
 
+	if (strcmp(verb, "activate") == 0 && !option_flag(o, "json"))
+		TRY(ctl_ref_against_active(o, id));
+	enum reason r = client_post(o, CLIENT_PATH("ref", verb, id), NULL, &a);
 	if (r == R_OK && !client_json(o, a))
 		printf("variant %lld of %s %s %s\n", member_number(a, "id"), member_text(a, "component"), client_is(o),
 		       member_text(a, "state"));

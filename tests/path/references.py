@@ -3,14 +3,90 @@
 """References that an operator brings, from the file to the node that boots by them."""
 
 import hashlib
+import http.client
 import json
 import os
+import socket
 import subprocess
 import unittest
 
 import kit
 
 SEPARATOR = 4
+
+
+def event(text, banks=("sha256",), pcr=4):
+    return {"pcr": pcr, "type": "EV_SEPARATOR", "type_number": SEPARATOR, "text": text,
+            "digests": {b: hashlib.new(b, text.encode()).hexdigest() for b in banks}}
+
+
+def variant(*events, component="boot-path"):
+    return {"component": component, "name": "test", "events": list(events)}
+
+
+class Compared(kit.PathCase):
+    """Variants made by hand, at a server without a node."""
+
+    def setUp(self):
+        super().setUp()
+        self.control.start()
+
+    def stage(self, *variants):
+        c = http.client.HTTPConnection("localhost")
+        self.addCleanup(c.close)
+        c.sock = socket.socket(socket.AF_UNIX)
+        c.sock.connect(self.control.socket)
+        c.request("POST", "/v1/admin/ref/stage", json.dumps(
+            {"sha256": "00" * 32, "body": {"schema": "bootgate-references-1", "variants": variants}}))
+        return [str(v["id"]) for v in json.loads(c.getresponse().read())["variants"]]
+
+    def difference(self, a, b):
+        d = self.control.json("ref", "diff", a, b)
+        return [(e["only"], e["number"], e["text"]) for e in d["events"]], d["equal"], d["banks"]
+
+    def test_diff(self):
+        both = ("sha1", "sha256")
+        a, moved, same, sha1, other, place = self.stage(
+            variant(*(event(t, both) for t in "abcde")), variant(*(event(t) for t in "abXde"), event("f")),
+            variant(*(event(t, ("sha256", "sha384")) for t in "abcde")), variant(event("a", ("sha1",))),
+            variant(event("a"), component="platform"), variant(*(event(t, pcr=4 + (t == "c")) for t in "abcde")))
+        self.assertEqual(self.difference(a, moved),
+                         ([("a", 2, "c"), ("b", 2, "X"), ("b", 5, "f")], 4, ["sha256"]))
+        self.assertEqual(self.difference(moved, a),
+                         ([("a", 2, "X"), ("b", 2, "c"), ("a", 5, "f")], 4, ["sha256"]))
+        self.assertEqual(self.difference(a, same), ([], 5, ["sha256"]))
+        self.assertEqual(self.difference(a, sha1)[1:], (1, ["sha1"]))
+        self.assertEqual(self.difference(a, place)[1], 4)
+        # where nothing can be compared nothing is equal
+        self.assertEqual(self.difference(moved, sha1)[1:], (0, []))
+        self.assertEqual(self.difference(a, other)[1], 0)
+
+        said = self.control.ctl("ref", "diff", a, moved)
+        self.assertRegex(said, rf"(?m)^- variant {a} of boot-path: test, staged, computed from SHA-256 0+$")
+        self.assertRegex(said, r"(?m)^-    2  pcr 4   EV_SEPARATOR +c$")
+        self.assertRegex(said, rf"(?m)^\+       sha256  {hashlib.sha256(b'X').hexdigest()}$")
+        self.assertIn("4 events are equal, 3 are not", said)
+        self.assertIn("no bank in common", self.control.ctl("ref", "diff", moved, sha1))
+        self.assertIn("variant 99: store.not-found", self.control.ctl("ref", "diff", a, "99", code=1))
+
+    def test_activation_shows_the_difference(self):
+        near, far, new, other = self.stage(
+            variant(event("a"), event("b"), event("c")), variant(event("x"), event("y"), event("z")),
+            variant(event("a"), event("b"), event("d")), variant(event("a"), component="platform"))
+
+        def activate(which):
+            return self.control.ctl("ref", "activate", which, "--reason", "test")
+
+        self.assertIn(f"variant {near} of boot-path is the first: no other is active", activate(near))
+        activate(far)
+        self.assertIn(f"variant {other} of platform is the first", activate(other))
+        said = self.control.ctl("ref", "activate", new, "--reason", "test", "--dry-run")
+        self.assertRegex(said, rf"(?m)^- variant {near} of boot-path")
+        self.assertRegex(said, rf"(?m)^\+ variant {new} of boot-path")
+        self.assertIn("2 events are equal, 2 are not", said)
+        self.assertIn(f"variant {new} of boot-path would be active", said)
+        self.assertEqual(json.loads(self.control.ctl("ref", "activate", new, "--reason", "test", "--json"))["state"],
+                         "active")
 
 
 class Predicted(kit.PathCase):
