@@ -26,6 +26,9 @@ int ctl_cvm_verify(int argc, char **argv);
 int ctl_image_predict(int argc, char **argv);
 int ctl_ref_stage(int argc, char **argv);
 
+/* decode.c: tables that a machine has of itself, offline on files */
+int ctl_report_decode(int argc, char **argv);
+
 /* node.c, group.c, ref.c, image.c, explain.c, site.c, verdict.c, policy.c, ek_*.c, server.c (audit too) */
 int ctl_node_list(int argc, char **argv);
 int ctl_node_show(int argc, char **argv);

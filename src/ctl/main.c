@@ -73,6 +73,8 @@ static const struct {
 	  "--type snp|tdx|gpu --evidence FILE [--certs DIR]... [--nonce HEX]\n"
 	  "         [--minimum-tcb HEX] [--at TIME] [--strict] [--json]",
 	  "check evidence of a CVM, GPU or switch (offline)" },
+	{ "report", "decode", ctl_report_decode, "--type smbios|pci|rom [--json] FILE",
+	  "what a machine's own tables say (offline)" },
 	{ "verdict", "show", ctl_verdict_show, "(FILE | --node NODE) [--keys FOLDER] [--json]",
 	  "what a verdict says" },
 	{ "manifest", "show", ctl_manifest_show, "FILE [--keys FOLDER] [--json]", "what a manifest says (offline)" },

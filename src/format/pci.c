@@ -20,7 +20,7 @@ enum reason pci_header_read(struct bytes in, struct pci_header *ret)
 	TRY(cursor_le16(&c, &h.vendor));
 	TRY(cursor_le16(&c, &h.device));
 	if (h.vendor == 0xffff)
-		return R_FORMAT_RANGE;
+		return R_PCI_ABSENT;
 	TRY(cursor_take(&c, 4, &skipped));
 	TRY(cursor_u8(&c, &h.revision));
 	TRY(cursor_u8(&c, &low));

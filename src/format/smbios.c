@@ -17,7 +17,7 @@ static enum reason checksum(struct bytes in)
 
 	for (size_t i = 0; i < in.n; i++)
 		sum = (uint8_t)(sum + in.p[i]);
-	return sum == 0 ? R_OK : R_FORMAT_RANGE;
+	return sum == 0 ? R_OK : R_SMBIOS_CHECKSUM;
 }
 
 static bool starts_with(struct bytes in, const char *anchor)
@@ -33,12 +33,13 @@ static enum reason entry2_read(struct bytes in, struct smbios_entry *ret)
 	struct smbios_entry e = { 0 };
 	struct bytes skipped, middle;
 	uint16_t size, structures;
+	uint32_t address;
 	uint8_t length;
 
 	TRY(cursor_take(&c, 5, &skipped));
 	TRY(cursor_u8(&c, &length));
 	if (length != ENTRY2_LEN && length != ENTRY2_LEN_OLD)
-		return R_FORMAT_RANGE;
+		return R_SMBIOS_ENTRY;
 	if (in.n < length)
 		return R_FORMAT_TRUNCATED;
 	TRY(checksum(bytes_of(in.p, length)));
@@ -47,10 +48,12 @@ static enum reason entry2_read(struct bytes in, struct smbios_entry *ret)
 	TRY(cursor_take(&c, 8, &skipped));
 	TRY(cursor_take(&c, 6, &middle));
 	if (!starts_with(middle, "_DMI_"))
-		return R_FORMAT_TYPE;
+		return R_SMBIOS_ENTRY;
 	TRY(cursor_le16(&c, &size));
-	TRY(cursor_take(&c, 4, &skipped));
+	TRY(cursor_le32(&c, &address));
 	TRY(cursor_le16(&c, &structures));
+	e.length = length;
+	e.address = address;
 	e.table_size = size;
 	e.structures = structures;
 	*ret = e;
@@ -67,7 +70,7 @@ static enum reason entry3_read(struct bytes in, struct smbios_entry *ret)
 	TRY(cursor_take(&c, 6, &skipped));
 	TRY(cursor_u8(&c, &length));
 	if (length < ENTRY3_LEN)
-		return R_FORMAT_RANGE;
+		return R_SMBIOS_ENTRY;
 	if (in.n < length)
 		return R_FORMAT_TRUNCATED;
 	TRY(checksum(bytes_of(in.p, length)));
@@ -75,6 +78,8 @@ static enum reason entry3_read(struct bytes in, struct smbios_entry *ret)
 	TRY(cursor_u8(&c, &e.minor));
 	TRY(cursor_take(&c, 3, &skipped));
 	TRY(cursor_le32(&c, &e.table_size));
+	TRY(cursor_le64(&c, &e.address));
+	e.length = length;
 	*ret = e;
 	return R_OK;
 }
@@ -85,7 +90,7 @@ enum reason smbios_entry_read(struct bytes in, struct smbios_entry *ret)
 		return entry3_read(in, ret);
 	if (starts_with(in, "_SM_"))
 		return entry2_read(in, ret);
-	return in.n < 5 ? R_FORMAT_TRUNCATED : R_FORMAT_TYPE;
+	return in.n < 5 ? R_FORMAT_TRUNCATED : R_SMBIOS_ENTRY;
 }
 
 enum reason smbios_table_open(const struct smbios_entry *entry, struct bytes table,
@@ -116,7 +121,7 @@ static enum reason take_strings(struct cursor *c, struct bytes *ret)
 		*ret = strings;
 		return R_OK;
 	}
-	return R_FORMAT_TRUNCATED;
+	return R_SMBIOS_STRINGS;
 }
 
 enum reason smbios_next(struct smbios_table *t, struct smbios_structure *ret, bool *ret_end)
@@ -132,14 +137,13 @@ enum reason smbios_next(struct smbios_table *t, struct smbios_structure *ret, bo
 	}
 	if (t->count == SMBIOS_STRUCTURES_MAX)
 		return R_FORMAT_TOO_LARGE;
-	TRY(cursor_u8(&header, &s.type));
-	TRY(cursor_u8(&header, &length));
-	TRY(cursor_le16(&header, &s.handle));
-	if (length < 4)
-		return R_FORMAT_RANGE;
-	TRY(cursor_take(&c, length, &s.formatted));
+	if (cursor_u8(&header, &s.type) != R_OK || cursor_u8(&header, &length) != R_OK ||
+	    cursor_le16(&header, &s.handle) != R_OK || length < 4 ||
+	    cursor_take(&c, length, &s.formatted) != R_OK)
+		return R_SMBIOS_STRUCTURE;
 	if (s.type == SMBIOS_END) {
 		t->ended = true;
+		t->marker = true;
 		*ret_end = true;
 		return R_OK;
 	}

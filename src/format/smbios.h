@@ -8,12 +8,16 @@
 #define BOOTGATE_FORMAT_SMBIOS_H
 
 #include "base/bytes.h"
+#include "format/fields.h"
 
 #define SMBIOS_BIOS 0u
 #define SMBIOS_SYSTEM 1u
 #define SMBIOS_BOARD 2u
 #define SMBIOS_CHASSIS 3u
 #define SMBIOS_CPU 4u
+#define SMBIOS_OEM_STRINGS 11u
+#define SMBIOS_OPTIONS 12u
+#define SMBIOS_INACTIVE 126u
 #define SMBIOS_END 127u
 
 #define SMBIOS_TABLE_MAX (1u << 20)
@@ -23,11 +27,13 @@ struct smbios_entry {
 	uint8_t major, minor;
 	uint32_t table_size;		/* 2.x: exact; 3.x: at most */
 	uint32_t structures;		/* 3.x: 0, not stated */
+	uint64_t address;		/* of the table, physical */
+	uint8_t length;			/* of the entry point itself */
 };
 
 /*
- * Anchor, length and checksum: R_FORMAT_TYPE for another anchor,
- * R_FORMAT_RANGE, R_FORMAT_TRUNCATED. Bytes behind the entry are ignored.
+ * Anchor, length and checksum: R_SMBIOS_ENTRY for another anchor or length,
+ * R_SMBIOS_CHECKSUM, R_FORMAT_TRUNCATED. Bytes behind the entry are ignored.
  */
 enum reason smbios_entry_read(struct bytes in, struct smbios_entry *ret) must_check;
 
@@ -44,12 +50,15 @@ struct smbios_table {
 	uint32_t count;
 	uint32_t limit;			/* structures the entry point names, 0: none */
 	bool ended;
+	bool marker;			/* it ended with type 127 */
 };
 enum reason smbios_table_open(const struct smbios_entry *entry, struct bytes table,
 			      struct smbios_table *ret) must_check;
 /*
  * The next one; ret_end is true, and ret unchanged, behind the last (type
- * 127, the stated number, or the end of the table).
+ * 127, the stated number, or the end of the table). R_SMBIOS_STRUCTURE,
+ * R_SMBIOS_STRINGS: `count` is then the number of the bad one, and `rest`
+ * begins with it.
  */
 enum reason smbios_next(struct smbios_table *t, struct smbios_structure *ret,
 			bool *ret_end) must_check;
@@ -78,5 +87,38 @@ enum reason smbios_read(struct bytes entry, struct bytes table, struct smbios *r
 #define SMBIOS_UUID_TEXT 37u
 void smbios_uuid_text(const struct smbios_entry *entry, const uint8_t uuid[16],
 		      char ret[SMBIOS_UUID_TEXT]);
+
+/* smbios_fields.c: the fields of one structure; the bytes of a type that is not decoded. */
+void smbios_fields(const struct smbios_entry *entry, const struct smbios_structure *s,
+		   struct fields *ret);
+/* "bios", "memory-device"; "other" and, from 128 on, "oem" for what has no name here. */
+const char *smbios_type_name(uint8_t type);
+
+/*
+ * smbios_file.c: a table as people save it.
+ *
+ * SMBIOS_FILE_DUMP: entry point first, and it says where in the file the
+ * table is (dmidecode --dump-bin). SMBIOS_FILE_JOINED: the two files of
+ * /sys/firmware/dmi/tables, one behind the other. SMBIOS_FILE_RANGE: 64 KiB
+ * from F0000h, or 1 MiB from 0, of memory. SMBIOS_FILE_TABLE: no entry point;
+ * the entry is then one that states nothing, of version 3.0.
+ */
+enum smbios_shape {
+	SMBIOS_FILE_DUMP,
+	SMBIOS_FILE_JOINED,
+	SMBIOS_FILE_RANGE,
+	SMBIOS_FILE_TABLE,
+};
+
+struct smbios_file {
+	enum smbios_shape shape;
+	struct smbios_entry entry;
+	size_t offset;			/* of the table */
+	struct bytes table;		/* up to its stated size, or less */
+};
+
+/* R_SMBIOS_PLACE beside the reasons of smbios_entry_read. */
+enum reason smbios_file_open(struct bytes in, struct smbios_file *ret) must_check;
+const char *smbios_shape_name(enum smbios_shape shape);
 
 #endif

@@ -19,6 +19,7 @@ static void walk(const struct smbios_entry *entry, struct bytes bytes)
 {
 	struct smbios_structure s;
 	struct smbios_table t;
+	struct fields f;
 	bool end = false;
 
 	if (smbios_table_open(entry, bytes, &t) != R_OK)
@@ -28,7 +29,22 @@ static void walk(const struct smbios_entry *entry, struct bytes bytes)
 		inside(s.strings, bytes);
 		for (size_t offset = 0; offset < s.formatted.n + 2; offset++)
 			inside(smbios_text(&s, offset), bytes);
+		smbios_fields(entry, &s, &f);
+		must(f.count <= FIELDS_MAX && smbios_type_name(s.type) != NULL);
+		for (size_t i = 0; i < f.count; i++)
+			inside(f.field[i].bytes, bytes);
 	}
+}
+
+/* A file as people save it. */
+static void whole(struct bytes in)
+{
+	struct smbios_file file;
+
+	if (smbios_file_open(in, &file) != R_OK)
+		return;
+	must(file.offset + file.table.n <= in.n && smbios_shape_name(file.shape) != NULL);
+	walk(&file.entry, file.table);
 }
 
 /* First byte: how many of the others are the entry point. */
@@ -39,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct smbios s;
 	size_t n;
 
+	whole(bytes_of(data, size));
 	if (size == 0)
 		return 0;
 	n = data[0] < size ? data[0] : size - 1;

@@ -35,7 +35,7 @@ static void test_header(void **state)
 		assert_reason(R_FORMAT_TRUNCATED, pci_header_read(bytes_of(b, n), &h));
 	memset(b, 0xff, sizeof(b));
 	seed("pci", "gone", BYTES(b));
-	assert_reason(R_FORMAT_RANGE, pci_header_read(BYTES(b), &h));
+	assert_reason(R_PCI_ABSENT, pci_header_read(BYTES(b), &h));
 }
 
 static void test_text(void **state)
