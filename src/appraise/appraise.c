@@ -96,6 +96,8 @@ enum reason appraise(const struct quote_checked *q, const struct session *sessio
 	clock_judge(&q->attest, &record->clock, &ret->explanation);
 	TRY(board_of(report, ret->record.board));
 	board_judge(ret->record.board, record->board, &ret->explanation);
+	policy_soften(policy, &ret->explanation);
 	vector_make(&j, ret);
+	policy_affirm(policy, ret);
 	return R_OK;
 }

@@ -142,9 +142,10 @@ void continuity_appraise(const struct quote_checked *q, struct appraisal *ret);
 
 /*
  * Splits authentic logs into components and makes one staged variant of
- * each, as `source`.
+ * each, as `source`. Refused is what the policy would refuse whatever the
+ * references say.
  */
 enum reason component_learn(const struct quote_checked *q, const char *source,
-			    struct reference_set *ret) must_check;
+			    const struct policy *policy, struct reference_set *ret) must_check;
 
 #endif

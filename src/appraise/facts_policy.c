@@ -127,7 +127,8 @@ static bool rule_holds(const struct fact_rule *rule, enum fact fact, struct byte
 
 static void add_refusal(const struct fact_rule *rule, struct bytes value, struct explanation *e)
 {
-	struct finding f = finding_make(R_POLICY_FACT, SEVERITY_REFUSE, "facts");
+	struct finding f = finding_make(R_POLICY_FACT,
+					rule->warn_only ? SEVERITY_WARN : SEVERITY_REFUSE, "facts");
 	int n = (int)(value.n < FINDING_TEXT_MAX ? value.n : FINDING_TEXT_MAX);
 
 	f.gate_log = true;

@@ -25,6 +25,14 @@ struct clock_record clock_of_attest(const struct tpm_attest *a);
 enum reason board_of(const struct report *report, char ret[BOARD_MAX]) must_check;
 void board_judge(const char *now, const char *record, struct explanation *e);
 
+/*
+ * leniency.c: findings that the policy lets only warn do so. Nothing is let
+ * off where findings were dropped: one that refuses may be among them.
+ */
+void policy_soften(const struct policy *policy, struct explanation *e);
+/* leniency.c: refuses where a submod that the policy wants affirmed is not. */
+void policy_affirm(const struct policy *policy, struct appraisal *a);
+
 /* vector.c: submods, status and directive out of the findings. */
 struct judged {
 	bool components;		/* the logs were true, so components were judged */

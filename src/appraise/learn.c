@@ -11,6 +11,7 @@
 
 #include "appraise/component.h"
 #include "appraise/findings.h"
+#include "appraise/judge.h"
 #include "appraise/semantics.h"
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -112,9 +113,10 @@ static enum reason make_all(const struct logs *l, const struct components *c, co
 	return R_OK;
 }
 
-/* Only logs that are true, and hold to the rules, are worth learning from. */
-static enum reason learn(const struct quote_checked *q, const char *source, struct logs *l,
-			 struct explanation *e, struct reference_set *ret)
+/* Only logs that are true, and hold to the rules that the policy holds to, are worth learning from. */
+static enum reason learn(const struct quote_checked *q, const char *source,
+			 const struct policy *policy, struct logs *l, struct explanation *e,
+			 struct reference_set *ret)
 {
 	_cleanup_(components_free) struct components c = { 0 };
 	bool replayed;
@@ -126,13 +128,14 @@ static enum reason learn(const struct quote_checked *q, const char *source, stru
 	semantics_banks(l, e);
 	TRY(explanation_refusal(e));
 	TRY(semantics_events(l, e));
+	policy_soften(policy, e);
 	TRY(explanation_refusal(e));
 	TRY(components_split(l, &c));
 	return make_all(l, &c, source, ret);
 }
 
 enum reason component_learn(const struct quote_checked *q, const char *source,
-			    struct reference_set *ret)
+			    const struct policy *policy, struct reference_set *ret)
 {
 	_cleanup_free_ struct logs *l = calloc(1, sizeof *l);
 	_cleanup_free_ struct explanation *e = calloc(1, sizeof *e);
@@ -141,7 +144,7 @@ enum reason component_learn(const struct quote_checked *q, const char *source,
 	if (!l || !e)
 		return R_INTERNAL_MEMORY;
 	*ret = (struct reference_set){ 0 };
-	r = learn(q, source, l, e, ret);
+	r = learn(q, source, policy, l, e, ret);
 	logs_free(l);
 	if (r != R_OK)
 		reference_set_free(ret);

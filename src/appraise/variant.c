@@ -239,13 +239,25 @@ static void add_match(const struct reference_variant *v, struct explanation *e)
 struct outcome {
 	const struct reference_variant *match;
 	const struct reference_variant *revoked;
+	const struct reference_variant *below;	/* the least security version */
 	size_t allowed;			/* variants that could have matched */
 };
 
+static uint32_t least_version(const struct policy *p, const char *name)
+{
+	uint32_t least = 0;
+
+	for (size_t i = 0; i < p->floor_count; i++)
+		if (strcmp(p->floor[i].component, name) == 0 && p->floor[i].least > least)
+			least = p->floor[i].least;
+	return least;
+}
+
 static struct outcome compare(const struct logs *l, const char *name,
 			      const struct component_events *c,
-			      const struct reference_set *refs)
+			      const struct reference_set *refs, const struct policy *policy)
 {
+	uint32_t least = least_version(policy, name);
 	struct outcome o = { 0 };
 
 	for (size_t i = 0; i < refs->count; i++) {
@@ -253,6 +265,8 @@ static struct outcome compare(const struct logs *l, const char *name,
 
 		if (strcmp(v->component, name) != 0)
 			continue;
+		if (v->security_version < least && variant_equals(l, c, v))
+			o.below = v;
 		if (is_allowed(v)) {
 			o.allowed++;
 			if (!o.match && variant_equals(l, c, v))
@@ -266,16 +280,27 @@ static struct outcome compare(const struct logs *l, const char *name,
 
 static enum reason match_component(const struct logs *l, enum component component,
 				   const struct component_events *c,
-				   const struct reference_set *refs, struct explanation *e)
+				   const struct reference_set *refs,
+				   const struct policy *policy, struct explanation *e)
 {
 	const char *name = component_name(component);
-	struct outcome o = compare(l, name, c, refs);
+	struct outcome o = compare(l, name, c, refs, policy);
 	struct finding f = finding_make(R_POLICY_VARIANT, SEVERITY_REFUSE, name);
 	const struct reference_variant *v;
 	size_t d = 0;
 
-	if (o.match && !o.revoked) {
+	if (o.match && !o.revoked && !o.below) {
 		add_match(o.match, e);
+		return R_OK;
+	}
+	if (o.below && !o.revoked) {
+		f.reason = R_POLICY_SECURITY_VERSION;
+		show_first(l, c, &f);
+		finding_text(f.expected, "security version %u or later", least_version(policy, name));
+		finding_text(f.nearest, "%.60s %.40s (number %llu): security version %u", o.below->name,
+			     o.below->version, (unsigned long long)o.below->id,
+			     o.below->security_version);
+		explain(e, &f);
 		return R_OK;
 	}
 	v = o.revoked ? o.revoked : nearest(l, name, c, refs, &d);
@@ -338,6 +363,9 @@ static void check_present(const struct components *c, const struct reference_set
 	for (size_t i = 0; i < policy->required_count; i++)
 		if (component_find(policy->required[i]) == COMPONENT_NONE)
 			add_missing(policy->required[i], e);
+	for (size_t i = 0; i < policy->floor_count; i++)
+		if (component_find(policy->floor[i].component) == COMPONENT_NONE)
+			add_missing(policy->floor[i].component, e);
 	for (size_t i = 0; i < refs->count; i++) {
 		enum component component = component_find(refs->variant[i].component);
 
@@ -374,10 +402,10 @@ static enum reason match_command_line(const struct logs *l, const struct compone
 				      const struct policy *policy, const struct report *report,
 				      struct explanation *e)
 {
-	struct outcome o = compare(l, component_name(COMPONENT_COMMAND_LINE), c, refs);
+	struct outcome o = compare(l, component_name(COMPONENT_COMMAND_LINE), c, refs, policy);
 
-	if (o.match || o.revoked)
-		return match_component(l, COMPONENT_COMMAND_LINE, c, refs, e);
+	if (o.match || o.revoked || o.below)
+		return match_component(l, COMPONENT_COMMAND_LINE, c, refs, policy, e);
 	return cmdline_check(l, c, policy, report, e);
 }
 
@@ -411,7 +439,7 @@ enum reason components_match(const struct logs *l, const struct components *c,
 		if (i == COMPONENT_COMMAND_LINE)
 			TRY(match_command_line(l, events, refs, policy, report, e));
 		else
-			TRY(match_component(l, (enum component)i, events, refs, e));
+			TRY(match_component(l, (enum component)i, events, refs, policy, e));
 	}
 	return R_OK;
 }

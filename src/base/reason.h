@@ -41,6 +41,9 @@ enum reason_class {
 
 #define must_check __attribute__((warn_unused_result))
 
+/* Of any name, with its NUL. */
+#define REASON_NAME_MAX 64u
+
 /* "quote.nonce"; "ok" for R_OK. Never NULL. */
 const char *reason_name(enum reason r);
 /* One sentence for people. */

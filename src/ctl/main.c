@@ -43,7 +43,7 @@ static const struct {
 	{ "ref", "stage", ctl_ref_stage,
 	  "GATE.EFI [--ipxe NAME] [--name TEXT] [--version TEXT] [--reason TEXT] [--dry-run] [--json]",
 	  "stage what a gate image will measure, computed from the file" },
-	{ "ref", "activate", ctl_ref_activate, "(ID... | --all-staged) --reason TEXT [--dry-run]",
+	{ "ref", "activate", ctl_ref_activate, "(ID... | --all-staged) [--security-version N] --reason TEXT [--dry-run]",
 	  "allow a staged variant" },
 	{ "ref", "revoke", ctl_ref_revoke, "(ID... | --all-staged) [--reason TEXT] [--dry-run]",
 	  "allow a variant no more" },

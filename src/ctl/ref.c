@@ -110,7 +110,10 @@ static enum reason change_one(const struct options *o, const char *verb, const c
 
 	if (strcmp(verb, "activate") == 0 && !option_flag(o, "json"))
 		TRY(ctl_ref_against_active(o, id));
-	enum reason r = client_post(o, CLIENT_PATH("ref", verb, id), NULL, &a);
+	json_t *body = json_object();
+	if (option(o, "security-version"))
+		json_object_set_new(body, "security_version", json_string(option(o, "security-version")));
+	enum reason r = client_post(o, CLIENT_PATH("ref", verb, id), body, &a);
 	if (r == R_OK && !client_json(o, a))
 		printf("variant %lld of %s %s %s\n", member_number(a, "id"), member_text(a, "component"), client_is(o),
 		       member_text(a, "state"));
@@ -138,13 +141,12 @@ static enum reason change_staged(const struct options *o, const char *verb)
 	return R_OK;
 }
 
-static int change(int argc, char **argv, const char *verb)
+static int change(int argc, char **argv, const char *verb, const struct option_rule *rules, size_t count)
 {
-	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "all-staged", true, false } };
 	struct options o;
 	enum reason r = R_OK;
 
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) ||
+	if (!options_read(argc, argv, rules, count, &o) ||
 	    (o.arguments == 0) != option_flag(&o, "all-staged"))
 		return CTL_USAGE;
 	if (option_flag(&o, "all-staged"))
@@ -156,10 +158,15 @@ static int change(int argc, char **argv, const char *verb)
 
 int ctl_ref_activate(int argc, char **argv)
 {
-	return change(argc, argv, "activate");
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "all-staged", true, false },
+						    { "security-version", false, false } };
+
+	return change(argc, argv, "activate", rules, ARRAY_LEN(rules));
 }
 
 int ctl_ref_revoke(int argc, char **argv)
 {
-	return change(argc, argv, "revoke");
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "all-staged", true, false } };
+
+	return change(argc, argv, "revoke", rules, ARRAY_LEN(rules));
 }

@@ -7,8 +7,6 @@
 #include "format/cbor.h"
 #include "format/pcr.h"
 
-#define REASON_NAME_MAX 64u
-
 static enum reason reason_read(struct cursor *c, enum reason *ret)
 {
 	char name[REASON_NAME_MAX];

@@ -29,12 +29,25 @@ void policy_default(struct policy *ret)
 		snprintf(ret->required[i], sizeof ret->required[i], "%s", default_required[i]);
 }
 
+static const enum reason may_warn[] = {
+	R_LOG_CRTM_MISSING, R_LOG_SECURE_BOOT_MISSING, R_LOG_SECURE_BOOT_EVENT,
+	R_LOG_DEBUG_MODE,   R_LOG_BOOT_ATTEMPT,	       R_LOG_BOOT_SERVICES,
+};
+
+bool policy_may_warn(enum reason r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(may_warn); i++)
+		if (may_warn[i] == r)
+			return true;
+	return false;
+}
+
 static enum reason rule_read(struct cursor *c, struct fact_rule *ret)
 {
 	size_t parts;
 	uint32_t kind;
 
-	TRY(cbor_array(c, 3, 3, &parts));
+	TRY(cbor_array(c, 3, 4, &parts));
 	TRY(cbor_string(c, 1, sizeof ret->fact, CHARSET_NAME, ret->fact));
 	TRY(cbor_u32(c, 0, FACT_RULE_MAX - 1, &kind));
 	ret->kind = (enum fact_rule_kind)kind;
@@ -43,7 +56,8 @@ static enum reason rule_read(struct cursor *c, struct fact_rule *ret)
 		       &ret->value_count));
 	for (size_t i = 0; i < ret->value_count; i++)
 		TRY(cbor_string(c, 1, sizeof ret->value[i], CHARSET_PRINTABLE, ret->value[i]));
-	return R_OK;
+	ret->warn_only = parts == 4;
+	return ret->warn_only ? cbor_u32(c, 1, 1, &kind) : R_OK;
 }
 
 static enum reason lists_read(struct cursor *c, struct cbor_map *map, struct policy *ret)
@@ -68,6 +82,52 @@ static enum reason lists_read(struct cursor *c, struct cbor_map *map, struct pol
 	return R_OK;
 }
 
+static enum reason warn_read(struct cursor *c, struct policy *ret)
+{
+	char name[REASON_NAME_MAX];
+
+	TRY(cbor_array(c, 1, POLICY_NAMES_MAX, &ret->warn_count));
+	for (size_t i = 0; i < ret->warn_count; i++) {
+		TRY(cbor_string(c, 1, sizeof name, CHARSET_NAME, name));
+		if (!reason_find(name, &ret->warn[i]) || !policy_may_warn(ret->warn[i]))
+			return R_POLICY_WARN_ONLY;
+	}
+	return R_OK;
+}
+
+static enum reason floors_read(struct cursor *c, struct policy *ret)
+{
+	size_t parts;
+
+	TRY(cbor_array(c, 1, POLICY_NAMES_MAX, &ret->floor_count));
+	for (size_t i = 0; i < ret->floor_count; i++) {
+		struct policy_floor *f = &ret->floor[i];
+
+		TRY(cbor_array(c, 2, 2, &parts));
+		TRY(cbor_string(c, 1, sizeof f->component, CHARSET_LABEL, f->component));
+		TRY(cbor_u32(c, 1, UINT32_MAX, &f->least));
+	}
+	return R_OK;
+}
+
+/* Members that came later: each is there only when it says something. */
+static enum reason later_read(struct cursor *c, struct cbor_map *map, struct policy *ret)
+{
+	bool there;
+
+	TRY(cbor_key_optional(map, 8, &there));
+	if (there)
+		TRY(warn_read(c, ret));
+	TRY(cbor_key_optional(map, 9, &there));
+	if (there) {
+		TRY(cbor_array(c, 1, POLICY_NAMES_MAX, &ret->affirm_count));
+		for (size_t i = 0; i < ret->affirm_count; i++)
+			TRY(cbor_string(c, 1, sizeof ret->affirm[i], CHARSET_LABEL, ret->affirm[i]));
+	}
+	TRY(cbor_key_optional(map, 10, &there));
+	return there ? floors_read(c, ret) : R_OK;
+}
+
 /* Fills *ret in place, for it is large: what it holds after a refusal is void. */
 enum reason policy_read(struct bytes in, struct policy *ret)
 {
@@ -86,6 +146,7 @@ enum reason policy_read(struct bytes in, struct policy *ret)
 	TRY(cbor_key(&map, 4));
 	TRY(cbor_u32(&c, 1, LIFETIME_MAX, &ret->lifetime));
 	TRY(lists_read(&c, &map, ret));
+	TRY(later_read(&c, &map, ret));
 	TRY(cbor_map_end(&map));
 	return cursor_end(&c);
 }
@@ -94,19 +155,51 @@ static void rule_write(struct cbor_writer *w, const struct fact_rule *r)
 {
 	size_t most = r->kind == FACT_MINIMUM ? 1 : ARRAY_LEN(r->value);
 
-	cbor_put_array(w, 3, 3, 3);
+	cbor_put_array(w, 3, 4, r->warn_only ? 4 : 3);
 	cbor_put_string(w, 1, sizeof r->fact, CHARSET_NAME, r->fact);
 	cbor_put_uint(w, 0, FACT_RULE_MAX - 1, r->kind);
 	cbor_put_array(w, 1, most, r->value_count);
 	for (size_t i = 0; i < r->value_count && i < most; i++)
 		cbor_put_string(w, 1, sizeof r->value[i], CHARSET_PRINTABLE, r->value[i]);
+	if (r->warn_only)
+		cbor_put_uint(w, 1, 1, 1);
+}
+
+static void later_write(struct cbor_writer *w, const struct policy *p)
+{
+	if (p->warn_count) {
+		cbor_put_int(w, 8);
+		cbor_put_array(w, 1, POLICY_NAMES_MAX, p->warn_count);
+		for (size_t i = 0; i < p->warn_count && i < POLICY_NAMES_MAX; i++) {
+			if (!policy_may_warn(p->warn[i]))
+				cbor_put_refuse(w, R_POLICY_WARN_ONLY);
+			cbor_put_string(w, 1, REASON_NAME_MAX, CHARSET_NAME, reason_name(p->warn[i]));
+		}
+	}
+	if (p->affirm_count) {
+		cbor_put_int(w, 9);
+		cbor_put_array(w, 1, POLICY_NAMES_MAX, p->affirm_count);
+		for (size_t i = 0; i < p->affirm_count && i < POLICY_NAMES_MAX; i++)
+			cbor_put_string(w, 1, sizeof p->affirm[i], CHARSET_LABEL, p->affirm[i]);
+	}
+	if (p->floor_count) {
+		cbor_put_int(w, 10);
+		cbor_put_array(w, 1, POLICY_NAMES_MAX, p->floor_count);
+		for (size_t i = 0; i < p->floor_count && i < POLICY_NAMES_MAX; i++) {
+			const struct policy_floor *f = &p->floor[i];
+
+			cbor_put_array(w, 2, 2, 2);
+			cbor_put_string(w, 1, sizeof f->component, CHARSET_LABEL, f->component);
+			cbor_put_uint(w, 1, UINT32_MAX, f->least);
+		}
+	}
 }
 
 enum reason policy_write(const struct policy *p, struct blob *ret)
 {
 	struct cbor_writer w = cbor_write_begin(ret);
 
-	cbor_put_map(&w, 7);
+	cbor_put_map(&w, 7u + (p->warn_count > 0) + (p->affirm_count > 0) + (p->floor_count > 0));
 	cbor_put_version(&w, PROTOCOL_VERSION);
 	cbor_put_int(&w, 2);
 	cbor_put_string(&w, 1, sizeof p->id, CHARSET_NAME, p->id);
@@ -130,5 +223,6 @@ enum reason policy_write(const struct policy *p, struct blob *ret)
 	cbor_put_array(&w, 0, POLICY_FACTS_MAX, p->fact_count);
 	for (size_t i = 0; i < p->fact_count && i < POLICY_FACTS_MAX; i++)
 		rule_write(&w, &p->fact[i]);
+	later_write(&w, p);
 	return cbor_write_end(&w, LIMIT_POLICY);
 }

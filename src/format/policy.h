@@ -20,8 +20,15 @@ enum fact_rule_kind {
 struct fact_rule {
 	char fact[32];		/* name in facts.def */
 	enum fact_rule_kind kind;
+	bool warn_only;
 	size_t value_count;
 	char value[8][96];
+};
+
+/* No variant of the component below this security version is good, whatever its state. */
+struct policy_floor {
+	char component[32];
+	uint32_t least;
 };
 
 struct policy {
@@ -36,7 +43,22 @@ struct policy {
 	char parameter[POLICY_NAMES_MAX][96];
 	size_t fact_count;
 	struct fact_rule fact[POLICY_FACTS_MAX];
+	/* Findings that only warn: policy_may_warn(). */
+	size_t warn_count;
+	enum reason warn[POLICY_NAMES_MAX];
+	/* Submods of the verdict that must affirm. */
+	size_t affirm_count;
+	char affirm[POLICY_NAMES_MAX][32];
+	size_t floor_count;
+	struct policy_floor floor[POLICY_NAMES_MAX];
 };
+
+/*
+ * Whether a policy may let this finding only warn: what firmware does against
+ * the profile in events that references still compare as a whole. Never one
+ * that says that a log, a quote or a name is not true.
+ */
+bool policy_may_warn(enum reason r);
 
 /* What is in force until an operator says otherwise. */
 void policy_default(struct policy *ret);

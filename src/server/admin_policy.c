@@ -31,8 +31,22 @@ enum reason op_policy_show(struct call *c)
 		for (size_t v = 0; v < p->fact[i].value_count; v++)
 			out_text(&c->out, NULL, p->fact[i].value[v]);
 		out_end(&c->out);
+		if (p->fact[i].warn_only)
+			out_bool(&c->out, "warn_only", true);
 		out_end(&c->out);
 	}
+	out_end(&c->out);
+	out_array(&c->out, "warn_only");
+	for (size_t i = 0; i < p->warn_count; i++)
+		out_text(&c->out, NULL, reason_name(p->warn[i]));
+	out_end(&c->out);
+	out_array(&c->out, "affirm");
+	for (size_t i = 0; i < p->affirm_count; i++)
+		out_text(&c->out, NULL, p->affirm[i]);
+	out_end(&c->out);
+	out_object(&c->out, "security_versions");
+	for (size_t i = 0; i < p->floor_count; i++)
+		out_number(&c->out, p->floor[i].component, p->floor[i].least);
 	out_end(&c->out);
 	return R_OK;
 }

@@ -106,6 +106,7 @@ enum reason op_ref_learn(struct call *c)
 	TRY(store_evidence(c->l->store, a->evidence_digest, &body));
 	TRY(job_add(c->l, JOB_LEARN, c->from, c->id, blob_bytes(&body), &j));
 	j->admin = *c->m;
+	j->node = n;
 	j->s.session.stage = a->stage;
 	memcpy(j->s.session.nonce, a->nonce, NONCE_LEN);
 	memcpy(j->s.session.ak_name, a->ak_name, AK_NAME_LEN);
@@ -116,7 +117,20 @@ enum reason op_ref_learn(struct call *c)
 	return R_OK;
 }
 
-static enum reason variant_change(struct call *c, enum variant_state to)
+/* A number that the operator knows: no log and no name says how safe a version is. */
+static enum reason security_version_set(struct call *c, const char *text, struct reference_variant *v)
+{
+	uint64_t n;
+
+	if (!text[0])
+		return R_OK;
+	admin_about(c, "security version", text);
+	TRY(text_u64(bytes_str(text), UINT32_MAX, &n));
+	v->security_version = (uint32_t)n;
+	return R_OK;
+}
+
+static enum reason variant_change(struct call *c, enum variant_state to, const char *security_version)
 {
 	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
 	_cleanup_(reference_variant_free) struct reference_variant v = { 0 };
@@ -132,26 +146,28 @@ static enum reason variant_change(struct call *c, enum variant_state to)
 		return R_POLICY_REASON_MISSING;
 	if (v.state == VARIANT_REVOKED && to == VARIANT_ACTIVE)
 		return R_STORE_REVOKED;
-	TRY(store_variant_state(c->l->store, id, to));
+	enum variant_state before = v.state;
+	v.state = to;
+	TRY(security_version_set(c, security_version, &v));
+	TRY(store_variant_change(c->l->store, &v));
 	TRY(refs_changed(c->l, really));
 	if (really) {
 		char detail[160];
 
 		snprintf(detail, sizeof(detail), "variant %llu of %s, %s to %s", (unsigned long long)id,
-			 v.component, variant_state_name(v.state), variant_state_name(to));
+			 v.component, variant_state_name(before), variant_state_name(to));
 		TRY(admin_note(c, BYTES_NONE, detail));
 	}
-	v.state = to;
 	variant_out(&c->out, &v, false);
 	return R_OK;
 }
 
 enum reason op_ref_activate(struct call *c)
 {
-	return variant_change(c, VARIANT_ACTIVE);
+	return variant_change(c, VARIANT_ACTIVE, c->m->arg[1]);
 }
 
 enum reason op_ref_revoke(struct call *c)
 {
-	return variant_change(c, VARIANT_REVOKED);
+	return variant_change(c, VARIANT_REVOKED, "");
 }

@@ -88,7 +88,8 @@ static enum reason texts(const json_t *array, char *ret, size_t each, size_t max
 
 static enum reason fact_of(const json_t *in, struct fact_rule *ret, const char *where, char about[ABOUT_MAX])
 {
-	static const char *const names[] = { "fact", "kind", "values" };
+	static const char *const names[] = { "fact", "kind", "values", "warn_only" };
+	const json_t *warn_only = json_object_get(in, "warn_only");
 	char kind[16];
 
 	front_about(about, where, "");
@@ -103,15 +104,60 @@ static enum reason fact_of(const json_t *in, struct fact_rule *ret, const char *
 		ret->kind = FACT_MINIMUM;
 	else
 		return R_FORMAT_RANGE;
+	front_about(about, where, "warn_only");
+	if (warn_only && !json_is_boolean(warn_only))
+		return R_FORMAT_TYPE;
+	ret->warn_only = json_is_true(warn_only);
 	front_about(about, where, "values");
 	return texts(json_object_get(in, "values"), ret->value[0], sizeof(ret->value[0]), ARRAY_LEN(ret->value),
 		     &ret->value_count);
 }
 
+static enum reason warnings_of(const json_t *in, struct policy *ret)
+{
+	char name[POLICY_NAMES_MAX][REASON_NAME_MAX];
+
+	TRY(texts(in, name[0], sizeof(name[0]), POLICY_NAMES_MAX, &ret->warn_count));
+	for (size_t i = 0; i < ret->warn_count; i++)
+		if (!reason_find(name[i], &ret->warn[i]) || !policy_may_warn(ret->warn[i]))
+			return R_POLICY_WARN_ONLY;
+	return R_OK;
+}
+
+/* An object: the component's name is the key, so none is there twice. */
+static enum reason floors_of(const json_t *in, struct policy *ret)
+{
+	const char *component;
+	json_t *least;
+
+	if (!in)
+		return R_OK;
+	if (!json_is_object(in))
+		return R_FORMAT_TYPE;
+	if (json_object_size(in) > POLICY_NAMES_MAX)
+		return R_FORMAT_TOO_LARGE;
+	json_object_foreach((json_t *)(uintptr_t)in, component, least) {
+		struct policy_floor *f = &ret->floor[ret->floor_count];
+
+		if (!json_is_integer(least))
+			return R_FORMAT_TYPE;
+		if (json_integer_value(least) < 1 || json_integer_value(least) > UINT32_MAX)
+			return R_FORMAT_RANGE;
+		if (strlen(component) >= sizeof(f->component))
+			return R_FORMAT_TOO_LARGE;
+		snprintf(f->component, sizeof(f->component), "%s", component);
+		f->least = (uint32_t)json_integer_value(least);
+		ret->floor_count++;
+	}
+	return R_OK;
+}
+
 enum reason front_policy(const json_t *in, struct policy *ret, char about[ABOUT_MAX])
 {
 	/* `version` and `group` are shown; where a policy goes is said beside it: what is sent is not looked at. */
-	static const char *const names[] = { "id", "version", "group", "lifetime", "required", "parameters", "facts" };
+	static const char *const names[] = { "id", "version", "group", "lifetime",
+					     "required", "parameters", "facts", "warn_only", "affirm",
+					     "security_versions" };
 	const json_t *lifetime = json_object_get(in, "lifetime"), *facts = json_object_get(in, "facts");
 
 	TRY(front_members(in, names, ARRAY_LEN(names), "", about));
@@ -133,6 +179,13 @@ enum reason front_policy(const json_t *in, struct policy *ret, char about[ABOUT_
 	front_about(about, "", "parameters");
 	TRY(texts(json_object_get(in, "parameters"), ret->parameter[0], sizeof(ret->parameter[0]),
 		  POLICY_NAMES_MAX, &ret->parameter_count));
+	front_about(about, "", "warn_only");
+	TRY(warnings_of(json_object_get(in, "warn_only"), ret));
+	front_about(about, "", "affirm");
+	TRY(texts(json_object_get(in, "affirm"), ret->affirm[0], sizeof(ret->affirm[0]), POLICY_NAMES_MAX,
+		  &ret->affirm_count));
+	front_about(about, "", "security_versions");
+	TRY(floors_of(json_object_get(in, "security_versions"), ret));
 	front_about(about, "", "facts");
 	if (!facts)
 		return R_OK;

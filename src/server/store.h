@@ -225,7 +225,8 @@ enum reason store_pending_forget(struct store *s, const uint8_t id[SHA256_LEN]) 
 
 /* Reference variants. */
 enum reason store_variant_add(struct store *s, const struct reference_variant *v, uint64_t *ret_id) must_check;
-enum reason store_variant_state(struct store *s, uint64_t id, enum variant_state state) must_check;
+/* State and security version of the one with this id; the rest stays as it was written. */
+enum reason store_variant_change(struct store *s, const struct reference_variant *v) must_check;
 enum reason store_variant_get(struct store *s, uint64_t id, struct blob *ret) must_check;
 enum reason store_variant_each(struct store *s, bool live_only,
 			       enum reason (*f)(void *ctx, struct bytes encoded), void *ctx) must_check;

@@ -34,13 +34,16 @@ enum reason store_variant_add(struct store *s, const struct reference_variant *v
 	return R_OK;
 }
 
-enum reason store_variant_state(struct store *s, uint64_t id, enum variant_state state)
+enum reason store_variant_change(struct store *s, const struct reference_variant *v)
 {
+	_cleanup_(blob_free) struct blob body = BLOB(LIMIT_REFERENCE);
 	_statement_ st = NULL;
 
-	TRY(db_get(s, "UPDATE variant SET state = ? WHERE id = ?", &st));
-	db_int(st, 1, state);
-	db_int(st, 2, (int64_t)id);
+	TRY(reference_variant_write(v, &body));
+	TRY(db_get(s, "UPDATE variant SET state = ?, body = ? WHERE id = ?", &st));
+	db_int(st, 1, v->state);
+	db_bytes(st, 2, blob_bytes(&body));
+	db_int(st, 3, (int64_t)v->id);
 	TRY(db_run(s, st));
 	return sqlite3_changes(s->db) == 1 ? R_OK : R_STORE_NOT_FOUND;
 }

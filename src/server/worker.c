@@ -257,10 +257,12 @@ static enum reason learn(struct worker_state *w, uint64_t id, const struct msg_l
 
 	if (!q)
 		return R_INTERNAL_MEMORY;
+	if (!w->have_policy)
+		return R_INTERNAL;
 	/* Stored evidence is judged again: the database is not believed either. */
 	out.result = quote_check(body, QUOTE_EVIDENCE, &m->session, q);
 	if (out.result == R_OK)
-		out.result = component_learn(q, m->source, &set);
+		out.result = component_learn(q, m->source, &w->policy, &set);
 	if (out.result == R_OK)
 		out.result = reference_set_write(&set, &encoded);
 	out.tail = out.result == R_OK ? (uint32_t)encoded.n : 0;

@@ -70,7 +70,7 @@ static void learn(void)
 {
 	struct reference_set set;
 	struct reference_set again;
-	enum reason r = component_learn(q, "fuzzer", &set);
+	enum reason r = component_learn(q, "fuzzer", &policy, &set);
 
 	if (r != R_OK)
 		return;

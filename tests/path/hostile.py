@@ -268,6 +268,16 @@ class Hostile(kit.PathCase):
             ("POST", "policy", '{"body":{"id":"p","required":1}}', "format.type", "required"),
             ("POST", "policy", fact % "kind", "format.range", "facts 2: kind"),
             ("POST", "policy", fact % "what", "format.unknown-key", "facts 2: what"),
+            ("POST", "policy", '{"body":{"id":"p","facts":[{"fact":"a","kind":"allowed","values":["b"],"warn_only":1}]}}',
+             "format.type", "facts 1: warn_only"),
+            ("POST", "policy", '{"body":{"id":"p","warn_only":["log.replay"]}}', "policy.warn-only", "warn_only"),
+            ("POST", "policy", '{"body":{"id":"p","warn_only":["log.what"]}}', "policy.warn-only", "warn_only"),
+            ("POST", "policy", '{"body":{"id":"p","affirm":"tpm"}}', "format.type", "affirm"),
+            ("POST", "policy", '{"body":{"id":"p","security_versions":["gate"]}}', "format.type", "security_versions"),
+            ("POST", "policy", '{"body":{"id":"p","security_versions":{"gate":0}}}', "format.range", "security_versions"),
+            ("POST", "policy", '{"body":{"id":"p","security_versions":{"gate":"3"}}}', "format.type", "security_versions"),
+            ("POST", "policy", '{"body":{"id":"p","security_versions":{"%s":3}}}' % ("g" * 32), "format.too-large",
+             "security_versions"),
             ("POST", "ek/load/list", '{"body":[{}]}', "format.missing-key", "entry 1"),
         ]
         for method, path, body, reason, about in cases:

@@ -10,7 +10,9 @@ import unittest
 import softnode
 from softnode import ADMIT, HOLD, REFUSE, sha
 
-LIFETIME, BASIS = -70006, -70011
+LIFETIME, BASIS, REASONS = -70006, -70011, -70007
+# of the TCG profile
+VARIABLE_DRIVER_CONFIG = 0x80000001
 HEAD = "ek_cert_sha256,ek_spki_sha256,ek_name,label,group\n"
 
 
@@ -220,6 +222,53 @@ class Groups(PapersCase):
         self.assertIn("group.unknown", self.control.ctl("group", "remove", "absent", code=1))
         self.assertIn("group.in-use", self.control.ctl("group", "remove", self.member_of("full"), code=1))
         self.assertIn("group.unknown", self.control.ctl("node", "list", "--group", "absent", code=1))
+
+    def policy_is(self, group, **members):
+        policy = self.control.json("policy", "show")
+        policy.update(id="odd", **members)
+        path = os.path.join(self.folder, "odd.json")
+        with open(path, "w", encoding="ascii") as f:
+            json.dump(policy, f)
+        self.control.ctl("policy", "set", path, "--group", group)
+        shown = self.control.json("policy", "show", "--group", group)
+        self.assertEqual({m: shown[m] for m in members}, members)
+
+    def reason_of(self, node):
+        return node.said[REASONS][0][0]
+
+    def test_firmware_that_leaves_something_out(self):
+        """Only the group whose policy lets it pass learns from it and admits it, with a warning."""
+        group = self.group("odd")
+        node, other = self.member(group), self.soft_node()
+        self.assertEqual(other.boot(), ADMIT)
+        for n in (node, other):
+            n.like = softnode.without(n.like, 7, VARIABLE_DRIVER_CONFIG)
+        self.assertEqual((node.boot(), self.reason_of(node)), (REFUSE, "log.secure-boot-missing"))
+        self.control.ctl("ref", "learn", node.label, "--reason", "test", code=3)
+        self.policy_is(group, warn_only=["log.secure-boot-missing"])
+        self.assertEqual((node.boot(), self.reason_of(node)), (REFUSE, "policy.variant"))
+        learned = self.control.json("ref", "learn", node.label, "--reason", "test")["variants"]
+        (new,) = [v for v in learned if not v["known"]]
+        self.assertEqual(new["component"], "secure-boot")
+        self.control.ctl("ref", "activate", str(new["id"]), "--reason", "test")
+        self.assertEqual((node.boot(), self.reason_of(node)), (ADMIT, "log.secure-boot-missing"))
+        self.assertEqual((other.boot(), self.reason_of(other)), (REFUSE, "log.secure-boot-missing"))
+        self.policy_is(group, warn_only=["log.secure-boot-missing"], affirm=["firmware"])
+        self.assertEqual((node.boot(), self.reason_of(node)), (REFUSE, "policy.affirm"))
+        self.control.ctl("ref", "revoke", str(new["id"]), "--reason", "test")
+
+    def test_least_security_version(self):
+        group = self.group("floor")
+        node, other = self.member(group), self.soft_node()
+        active = self.control.json("ref", "list")["variants"]
+        (gate,) = [str(v["id"]) for v in active if (v["component"], v["state"]) == ("gate", "active")]
+        self.policy_is(group, security_versions={"gate": 2})
+        self.assertEqual((node.boot(), self.reason_of(node)), (REFUSE, "policy.security-version"))
+        self.assertEqual(other.boot(), ADMIT)
+        self.control.ctl("ref", "activate", gate, "--security-version", "x", "--reason", "test", code=3)
+        self.control.ctl("ref", "activate", gate, "--security-version", "2", "--reason", "test")
+        self.assertEqual(self.control.json("ref", "show", gate)["security_version"], 2)
+        self.assertEqual((node.boot(), other.boot()), (ADMIT, ADMIT))
 
     def member_of(self, group):
         self.member(self.group(group))

@@ -181,6 +181,24 @@ def on_board(recorded, serial):
     return copy(recorded, report=cbor.dumps(report))
 
 
+def without(recorded, pcr, kind):
+    """The same machine with firmware that measures no such events into this register."""
+    kept = [e for e in kit.events(recorded.firmware_log) if e[:2] != (pcr, kind)]
+    values = {}
+    for alg, (mask, digests) in recorded.values.items():
+        bank = kit.evlog.NAMES[alg]
+        values[alg] = (mask, digests)
+        if bank not in kept[0][2]:
+            continue
+        value = bytes(kit.evlog.LENGTHS[bank])
+        for e in kept:
+            if e[0] == pcr and e[1] != kit.evlog.NO_ACTION:
+                value = hashlib.new(bank, value + e[2][bank]).digest()
+        at = (mask & ((1 << pcr) - 1)).bit_count()
+        values[alg] = (mask, [*digests[:at], value, *digests[at + 1:]])
+    return copy(recorded, firmware_log=kit.write_log(recorded.firmware_log, kept), values=values)
+
+
 class SoftNode:
     """Steps of a boot, one method each; boot() does them all."""
 

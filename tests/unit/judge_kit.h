@@ -27,7 +27,7 @@ static inline void kit_refs_state(struct kit_refs *r, const char *component,
 			r->set.variant[i].state = state;
 }
 
-static inline struct kit_refs kit_learn(struct kit *k)
+static inline struct kit_refs kit_learn_by(struct kit *k, const struct policy *p)
 {
 	struct quote_checked *q = calloc(1, sizeof *q);
 	struct reference_set set;
@@ -36,7 +36,7 @@ static inline struct kit_refs kit_learn(struct kit *k)
 	assert_non_null(q);
 	kit_make(k);
 	assert_ok(kit_check(k, q));
-	assert_ok(component_learn(q, "learned from a test", &set));
+	assert_ok(component_learn(q, "learned from a test", p, &set));
 	assert_ok(reference_set_write(&set, &r.bytes));
 	reference_set_free(&set);
 	assert_ok(reference_set_read(blob_bytes(&r.bytes), &r.set));
@@ -47,6 +47,14 @@ static inline struct kit_refs kit_learn(struct kit *k)
 	kit_refs_state(&r, NULL, VARIANT_ACTIVE);
 	free(q);
 	return r;
+}
+
+static inline struct kit_refs kit_learn(struct kit *k)
+{
+	struct policy standard;
+
+	policy_default(&standard);
+	return kit_learn_by(k, &standard);
 }
 
 static inline void kit_judge(const struct kit *k, const struct kit_refs *r,

@@ -59,27 +59,29 @@ static void test_learn_refuses(void **state)
 {
 	struct quote_checked *q = calloc(1, sizeof *q);
 	struct reference_set set;
+	struct policy p;
 
 	(void)state;
 	kit_opaque(k, 0, EV_IPL, "x", "x")->not_logged = true;
 	kit_make(k);
+	policy_default(&p);
 	assert_ok(kit_check(k, q));
-	assert_reason(R_LOG_REPLAY, component_learn(q, "x", &set));
+	assert_reason(R_LOG_REPLAY, component_learn(q, "x", &p, &set));
 	kit_drop(k, k->count - 1);
 	kit_opaque(k, 8, EV_IPL, "x", "x");
 	kit_make(k);
 	assert_ok(kit_check(k, q));
-	assert_reason(R_LOG_GATE_REGISTER, component_learn(q, "x", &set));
+	assert_reason(R_LOG_GATE_REGISTER, component_learn(q, "x", &p, &set));
 	kit_drop(k, k->count - 1);
 	kit_drop(k, kit_find(k, 6, EV_SEPARATOR, 0));
 	kit_make(k);
 	assert_ok(kit_check(k, q));
-	assert_reason(R_QUOTE_NO_USABLE_BANK, component_learn(q, "x", &set));
+	assert_reason(R_QUOTE_NO_USABLE_BANK, component_learn(q, "x", &p, &set));
 	kit_event(k, 6, EV_SEPARATOR, bytes_of("\0\0\0", 4));
 	kit_event(k, 6, EV_SEPARATOR, bytes_of("\0\0\0", 4));
 	kit_make(k);
 	assert_ok(kit_check(k, q));
-	assert_reason(R_LOG_SEPARATOR_TWICE, component_learn(q, "x", &set));
+	assert_reason(R_LOG_SEPARATOR_TWICE, component_learn(q, "x", &p, &set));
 	free(q);
 }
 

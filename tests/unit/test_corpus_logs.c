@@ -104,7 +104,7 @@ static void judge(struct bytes log, const char *name)
 		return;
 	policy_default(&p);
 	assert_ok(kit_check(k, q));
-	r = component_learn(q, "corpus", &set);
+	r = component_learn(q, "corpus", &p, &set);
 	if (r != R_OK) {
 		refused[r]++;
 		/* and then it is not admitted either */

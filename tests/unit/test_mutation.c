@@ -140,7 +140,7 @@ static void boot(const uint16_t *bank, size_t banks)
 	if (digest_len(bank[0]) < SHA256_LEN && banks == 1)
 		return;
 	reference_set_free(&refs);
-	assert_ok(component_learn(q, "lab", &refs));
+	assert_ok(component_learn(q, "lab", &policy, &refs));
 	for (size_t i = 0; i < refs.count; i++)
 		refs.variant[i].state = VARIANT_ACTIVE;
 	assert_ok(appraise(q, &k->session, &none, &refs, &policy, a));

@@ -25,6 +25,22 @@ static struct policy sample(void)
 	return p;
 }
 
+/* With the members that came later. */
+static struct policy sample_later(void)
+{
+	struct policy p = sample();
+
+	p.fact[0].warn_only = true;
+	p.warn_count = 2;
+	p.warn[0] = R_LOG_SECURE_BOOT_MISSING;
+	p.warn[1] = R_LOG_DEBUG_MODE;
+	p.affirm_count = 1;
+	snprintf(p.affirm[0], sizeof p.affirm[0], "firmware");
+	p.floor_count = 1;
+	p.floor[0] = (struct policy_floor){ .component = "gate", .least = 3 };
+	return p;
+}
+
 static void test_default(void **state)
 {
 	struct policy p;
@@ -54,6 +70,51 @@ static void test_again(void **state)
 	message_check(policy_again, blob_bytes(&b));
 	message_map_check(policy_again, blob_bytes(&b), 0);
 	seed("policy", "sample", blob_bytes(&b));
+}
+
+static void test_later(void **state)
+{
+	_cleanup_(blob_free) struct blob b = BLOB(64u << 10);
+	struct policy p = sample_later();
+	static struct policy again;
+
+	(void)state;
+	assert_ok(policy_write(&p, &b));
+	assert_ok(policy_read(blob_bytes(&b), &again));
+	assert_true(again.fact[0].warn_only);
+	assert_false(again.fact[1].warn_only);
+	assert_int_equal(again.warn_count, 2);
+	assert_int_equal(again.warn[1], R_LOG_DEBUG_MODE);
+	assert_string_equal(again.affirm[0], "firmware");
+	assert_int_equal(again.floor[0].least, 3);
+	message_check(policy_again, blob_bytes(&b));
+	seed("policy", "later", blob_bytes(&b));
+}
+
+/* What says that a log is not true, or who a node is, never only warns. */
+static void test_warn_only(void **state)
+{
+	static const enum reason never[] = {
+		R_LOG_REPLAY,	     R_LOG_DIGEST_DATA, R_LOG_BANKS_DISAGREE, R_LOG_SEPARATOR_ERROR,
+		R_QUOTE_SIGNATURE,   R_QUOTE_CLOCK,	R_POLICY_VARIANT,     R_POLICY_UNCLAIMED,
+		R_POLICY_FACT,	     R_POLICY_CMDLINE,	R_POLICY_AFFIRM,      R_NODE_BOARD,
+		R_POLICY_SECURITY_VERSION,
+	};
+	_cleanup_(blob_free) struct blob b = BLOB(64u << 10);
+	struct policy p = sample_later();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(never); i++) {
+		assert_false(policy_may_warn(never[i]));
+		p.warn[0] = never[i];
+		assert_reason(R_POLICY_WARN_ONLY, policy_write(&p, &b));
+	}
+	p = sample_later();
+	assert_ok(policy_write(&p, &b));
+	memcpy(find(&b, "log.debug-mode", 14), "log.no-such-on", 14);
+	assert_reason(R_POLICY_WARN_ONLY, policy_read(blob_bytes(&b), &p));
+	memcpy(find(&b, "log.no-such-on", 14), "policy.variant", 14);
+	assert_reason(R_POLICY_WARN_ONLY, policy_read(blob_bytes(&b), &p));
 }
 
 static void test_bounds(void **state)
@@ -99,6 +160,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_default),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_later),
+		cmocka_unit_test(test_warn_only),
 		cmocka_unit_test(test_bounds),
 	};
 

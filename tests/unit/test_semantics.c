@@ -18,6 +18,7 @@ static void refused_at(enum reason r, size_t at)
 {
 	struct quote_checked *q = calloc(1, sizeof *q);
 	struct reference_set set;
+	struct policy p;
 	const struct finding *f;
 
 	judge();
@@ -27,8 +28,9 @@ static void refused_at(enum reason r, size_t at)
 	/* the header is event 0 */
 	assert_int_equal(f->event, at + 1);
 	assert_true(f->offset > 0);
+	policy_default(&p);
 	assert_ok(kit_check(k, q));
-	assert_int_not_equal(component_learn(q, "x", &set), R_OK);
+	assert_int_not_equal(component_learn(q, "x", &p, &set), R_OK);
 	free(q);
 }
 

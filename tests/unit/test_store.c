@@ -458,10 +458,13 @@ static void test_variant_states(void **state)
 	/* what is staged is not handed to workers */
 	assert_ok(store_variant_each(f->store, true, forget, &seen));
 	assert_int_equal(seen, VARIANT_STATE_MAX);
-	assert_ok(store_variant_state(f->store, id, VARIANT_ACTIVE));
+	v.id = id;
+	v.state = VARIANT_ACTIVE;
+	assert_ok(store_variant_change(f->store, &v));
 	assert_ok(store_variant_each(f->store, true, forget, &seen));
 	assert_int_equal(seen, VARIANT_ACTIVE);
-	assert_reason(R_STORE_NOT_FOUND, store_variant_state(f->store, id + 1, VARIANT_ACTIVE));
+	v.id = id + 1;
+	assert_reason(R_STORE_NOT_FOUND, store_variant_change(f->store, &v));
 }
 
 static void test_selection_of_images(void **state)
