@@ -13,13 +13,22 @@ static const uint8_t spki_head[] = {
 };
 enum { SPKI_LEN = sizeof(spki_head) + P256_LEN + P256_LEN };
 
-enum reason ec_public_id(const struct ec_public *key, uint8_t ret[KEY_ID_LEN])
+enum reason ec_public_fingerprint(const struct ec_public *key, uint8_t ret[SHA256_LEN])
 {
 	const struct bytes pieces[] = { BYTES(spki_head), BYTES(key->x), BYTES(key->y) };
 	uint8_t hash[DIGEST_MAX];
 
 	TRY(digest_of(ALG_SHA256, pieces, ARRAY_LEN(pieces), hash));
-	memcpy(ret, hash, KEY_ID_LEN);
+	memcpy(ret, hash, SHA256_LEN);
+	return R_OK;
+}
+
+enum reason ec_public_id(const struct ec_public *key, uint8_t ret[KEY_ID_LEN])
+{
+	uint8_t fingerprint[SHA256_LEN];
+
+	TRY(ec_public_fingerprint(key, fingerprint));
+	memcpy(ret, fingerprint, KEY_ID_LEN);
 	return R_OK;
 }
 

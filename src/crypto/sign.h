@@ -53,7 +53,8 @@ enum reason ecdsa_verify(uint16_t tpm_curve, struct bytes x, struct bytes y,
 enum reason ec_public_from_pem(struct bytes pem, struct ec_public *ret) must_check;
 /* R_SITE_KEYS unless it is a point on the curve. */
 enum reason ec_public_check(const struct ec_public *key) must_check;
-/* kid: the first 8 bytes of SHA-256 over the SubjectPublicKeyInfo DER. */
+/* SHA-256 over the SubjectPublicKeyInfo DER; kid is the first 8 bytes of it. */
+enum reason ec_public_fingerprint(const struct ec_public *key, uint8_t ret[SHA256_LEN]) must_check;
 enum reason ec_public_id(const struct ec_public *key, uint8_t ret[KEY_ID_LEN]) must_check;
 
 /* Private keys: OpenSSL body only. */

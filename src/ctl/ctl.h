@@ -29,7 +29,7 @@ int ctl_ref_stage(int argc, char **argv);
 /* decode.c: tables that a machine has of itself, offline on files */
 int ctl_report_decode(int argc, char **argv);
 
-/* node.c, group.c, ref.c, image.c, explain.c, site.c, verdict.c, policy.c, ek_*.c, server.c (audit too) */
+/* node.c, group.c, ref.c, image.c, image_sign.c, key.c, explain.c, site.c, verdict.c, policy.c, ek_*.c, server.c (audit too) */
 int ctl_node_list(int argc, char **argv);
 int ctl_node_show(int argc, char **argv);
 int ctl_node_approve(int argc, char **argv);
@@ -45,6 +45,7 @@ int ctl_ref_activate(int argc, char **argv);
 int ctl_ref_revoke(int argc, char **argv);
 int ctl_image_sign(int argc, char **argv);
 int ctl_image_verify(int argc, char **argv);
+int ctl_image_add_signature(int argc, char **argv);
 int ctl_image_add(int argc, char **argv);
 int ctl_image_select(int argc, char **argv);
 int ctl_image_list(int argc, char **argv);
@@ -53,6 +54,8 @@ int ctl_group_add(int argc, char **argv);
 int ctl_group_remove(int argc, char **argv);
 int ctl_group_assign(int argc, char **argv);
 int ctl_explain(int argc, char **argv);
+int ctl_key_new(int argc, char **argv);
+int ctl_key_show(int argc, char **argv);
 int ctl_site_check(int argc, char **argv);
 int ctl_verdict_show(int argc, char **argv);
 int ctl_manifest_show(int argc, char **argv);

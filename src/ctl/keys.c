@@ -7,7 +7,6 @@
 #include "ctl/ctl.h"
 #include "ctl/keys.h"
 
-#define KEY_FILE_MAX 8192u
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 enum reason ctl_keys(const char *folder, struct pinned_keys *ret)
@@ -19,7 +18,7 @@ enum reason ctl_keys(const char *folder, struct pinned_keys *ret)
 	if (r != R_OK)
 		return r == R_FILE ? ctl_file_error(folder) : r;
 	for (size_t i = 0; i < names.n; i++) {
-		_cleanup_(blob_free) struct blob pem = BLOB(KEY_FILE_MAX);
+		_cleanup_(blob_free) struct blob pem = BLOB(CTL_KEY_FILE_MAX);
 		size_t n = strlen(names.v[i]);
 		char path[1024], shown[CTL_SHOWN_MAX];
 
@@ -37,7 +36,7 @@ enum reason ctl_keys(const char *folder, struct pinned_keys *ret)
 		struct pinned_key *k = &ret->key[ret->count];
 		snprintf(k->name, sizeof(k->name), "%.63s", names.v[i]);
 		TRY(ctl_path(folder, names.v[i], path, sizeof(path)));
-		r = ctl_read_file(path, KEY_FILE_MAX, &pem);
+		r = ctl_read_file(path, CTL_KEY_FILE_MAX, &pem);
 		if (r != R_OK && r != R_FORMAT_TOO_LARGE)
 			return r;
 		if (r != R_OK || ec_public_from_pem(blob_bytes(&pem), &k->key) != R_OK ||
@@ -51,4 +50,34 @@ enum reason ctl_keys(const char *folder, struct pinned_keys *ret)
 		return R_OK;
 	fprintf(stderr, "bootgatectl: %s: no key in it\n", folder);
 	return R_SITE_KEYS;
+}
+
+static enum reason sign_digest(void *ctx, const uint8_t digest[SHA256_LEN], uint8_t ret[ES256_LEN])
+{
+	return es256_sign(ctx, digest, ret);
+}
+
+enum reason ctl_signer(const char *path, struct cose_signer *ret)
+{
+	_cleanup_(private_key_free) struct private_key *key = NULL;
+	_cleanup_(blob_free) struct blob pem = BLOB(CTL_KEY_FILE_MAX);
+	struct ec_public public_key;
+
+	TRY(ctl_read_file(path, CTL_KEY_FILE_MAX, &pem));
+	if (private_key_from_pem(blob_bytes(&pem), &key) != R_OK) {
+		fprintf(stderr, "bootgatectl: %s: not a P-256 private key in PEM\n", path);
+		return R_SITE_KEYS;
+	}
+	TRY(private_key_public(key, &public_key));
+	TRY(ec_public_id(&public_key, ret->id));
+	ret->sign = sign_digest;
+	ret->ctx = take_ptr(key);
+	return R_OK;
+}
+
+void ctl_signer_free(struct cose_signer *s)
+{
+	struct private_key *key = s->ctx;
+
+	private_key_free(&key);
 }

@@ -56,12 +56,17 @@ static const struct {
 	{ "image", "verify", ctl_image_verify,
 	  "MANIFEST --keys FOLDER [--threshold N] [--kernel FILE] [--initrd FILE]",
 	  "check a manifest and its files (offline)" },
+	{ "image", "add-signature", ctl_image_add_signature,
+	  "--key FILE MANIFEST [--keys FOLDER] [--kernel FILE] [--initrd FILE]",
+	  "sign a manifest with one key more (offline)" },
 	{ "image", "predict", ctl_image_predict, "[--ipxe NAME] [--json] FILE",
 	  "events that a gate image causes (offline)" },
 	{ "image", "add", ctl_image_add, "MANIFEST [--reason TEXT] [--dry-run]", "give a signed manifest to the server" },
 	{ "image", "select", ctl_image_select, "IMAGE [--node NODE | --group GROUP] [--reason TEXT] [--dry-run]",
 	  "choose what nodes boot" },
 	{ "image", "list", ctl_image_list, "[--json]", "manifests at the server" },
+	{ "key", "new", ctl_key_new, "--type verdict|release|token FILE", "make a key (offline)" },
+	{ "key", "show", ctl_key_show, "FILE|FOLDER [--json]", "ids and fingerprints of keys (offline)" },
 	{ "site", "check", ctl_site_check, "DIR", "what is wrong with a site folder (offline)" },
 	{ "log", "show", ctl_log_show, "[--json | --details] FILE", "an event log, one event a line (offline)" },
 	{ "log", "replay", ctl_log_replay, "[--bank NAME] FILE", "register values that a log leads to (offline)" },
@@ -105,7 +110,7 @@ static int help(FILE *to, const char *noun)
 	fprintf(to, "usage: bootgatectl NOUN VERB [ARGUMENTS]   (--socket PATH or BOOTGATE_SOCKET: the server)\n");
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (!noun || strcmp(noun, commands[i].noun) == 0)
-			fprintf(to, "  %-8s %-9s %s\n", commands[i].noun, verb_of(i), commands[i].help);
+			fprintf(to, "  %-8s %-13s %s\n", commands[i].noun, verb_of(i), commands[i].help);
 	fprintf(to, "--help behind a verb tells its arguments\n"
 		    "exit status: 0 yes or done, 1 could not, 2 wrong usage, 3 judged and refused, 75 try later\n");
 	return to == stdout ? 0 : CTL_USAGE;

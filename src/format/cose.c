@@ -263,6 +263,17 @@ static enum reason signer_write(struct cbor_writer *w, const struct cose_signer 
 	return R_OK;
 }
 
+/* All before the first of `count` signers. */
+static void body_write(struct cbor_writer *w, struct bytes payload, size_t count)
+{
+	cbor_put_tag(w, TAG_SIGN);
+	cbor_put_array(w, 4, 4, 4);
+	cbor_put_bytes(w, 0, 0, BYTES_NONE);
+	cbor_put_map(w, 0);
+	cbor_put_bytes(w, 1, LIMIT_MANIFEST, payload);
+	cbor_put_array(w, 1, COSE_KEYS_MAX, count);
+}
+
 /* A second signature by one key looks like a second signer, and counts for nothing. */
 static enum reason signers_differ(const struct cose_signer *signers, size_t count)
 {
@@ -279,14 +290,39 @@ enum reason cose_sign_write(struct bytes payload, const char *aad,
 	struct cbor_writer w = cbor_write_begin(ret);
 
 	TRY(signers_differ(signers, count));
-	cbor_put_tag(&w, TAG_SIGN);
-	cbor_put_array(&w, 4, 4, 4);
-	cbor_put_bytes(&w, 0, 0, BYTES_NONE);
-	cbor_put_map(&w, 0);
-	cbor_put_bytes(&w, 1, LIMIT_MANIFEST, payload);
-	cbor_put_array(&w, 1, COSE_KEYS_MAX, count);
+	body_write(&w, payload, count);
 	for (size_t i = 0; i < count && w.reason == R_OK; i++)
 		cbor_put_refuse(&w, signer_write(&w, &signers[i], aad, payload));
+	return cbor_write_end(&w, LIMIT_MANIFEST);
+}
+
+enum reason cose_sign_add(struct bytes in, const char *aad, const struct cose_signer *signer,
+			  struct blob *ret)
+{
+	struct cursor c = cursor_of(in);
+	struct cbor_writer w;
+	struct bytes payload, signers;
+	size_t count;
+
+	if (in.n > LIMIT_MANIFEST)
+		return R_FORMAT_TOO_LARGE;
+	TRY(sign_begin(&c, &payload, &count));
+	signers = bytes_of(c.p, c.n);
+	for (size_t i = 0; i < count; i++) {
+		struct signature sig;
+
+		TRY(signer_read(&c, &sig));
+		if (memcmp(sig.kid, signer->id, KEY_ID_LEN) == 0)
+			return R_COSE_KEY_TWICE;
+	}
+	TRY(structure(cursor_end(&c)));
+
+	w = cbor_write_begin(ret);
+	body_write(&w, payload, count + 1);
+	if (w.reason == R_OK)
+		cbor_put_refuse(&w, blob_append(ret, signers.p, signers.n));
+	if (w.reason == R_OK)
+		cbor_put_refuse(&w, signer_write(&w, signer, aad, payload));
 	return cbor_write_end(&w, LIMIT_MANIFEST);
 }
 

@@ -52,6 +52,13 @@ enum reason cose_sign_verify(struct bytes in, const char *aad,
 enum reason cose_sign_write(struct bytes payload, const char *aad,
 			    const struct cose_signer *signers, size_t count,
 			    struct blob *ret) must_check;
+/*
+ * The same envelope with one signature more: payload and the signers before
+ * stay byte for byte, and are not verified here. R_COSE_KEY_TWICE when this
+ * key is among them.
+ */
+enum reason cose_sign_add(struct bytes in, const char *aad, const struct cose_signer *signer,
+			  struct blob *ret) must_check;
 /* Payload without any check, for tools that show what a file says. */
 enum reason cose_payload(struct bytes in, struct bytes *ret_payload) must_check;
 

@@ -56,6 +56,20 @@ static void read_both(struct bytes in)
 		must(inside(payload, in));
 }
 
+/* What takes one signature more is an envelope before and after, of the same payload. */
+static void add_one(struct bytes in)
+{
+	_cleanup_(blob_free) struct blob more = BLOB(1u << 20), again = BLOB(1u << 20);
+	struct cose_signer signer = { .sign = sign_nothing };
+	struct bytes before, after;
+
+	if (cose_sign_add(in, COSE_AAD_MANIFEST, &signer, &more) != R_OK)
+		return;
+	must(cose_payload(in, &before) == R_OK);
+	must(cose_payload(blob_bytes(&more), &after) == R_OK && bytes_equal(before, after));
+	must(cose_sign_add(blob_bytes(&more), COSE_AAD_MANIFEST, &signer, &again) == R_COSE_KEY_TWICE);
+}
+
 /* The same bytes as payload: what is written has the form that is read. */
 static void write_both(struct bytes in)
 {
@@ -84,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (keys.count == 0)
 		pin_keys();
 	read_both(in);
+	add_one(in);
 	write_both(in);
 	return 0;
 }

@@ -3,6 +3,8 @@
 """What every command tells people: its help, which file it could not read or
 write and why, and what is wrong with settings. No server, no TPM."""
 
+import hashlib
+import json
 import os
 import re
 import resource
@@ -37,6 +39,11 @@ def write(path, content=b""):
     with open(path, "wb") as f:
         f.write(content)
     return path
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
 
 
 def no_long_files():
@@ -133,7 +140,7 @@ class Files(Case):
         self.refused(none, MISSING, "cvm", "verify", "--type", "snp", "--evidence", empty, "--certs", none)
 
 
-class Sign(Case):
+class SignCase(Case):
     def setUp(self):
         super().setUp()
         done = self.init()
@@ -147,10 +154,12 @@ class Sign(Case):
                 kernel or self.kernel, "--initrd", initrd or self.initrd, "--cmdline", "x", *more,
                 out or self.out]
 
+
+class Sign(SignCase):
     def test_tells_what_was_signed(self):
         done = run(CTL, *self.sign("--mirror", self.path("mirror")))
         self.assertEqual(done.returncode, 0, done.stderr)
-        for word in ("host 1, purpose host, security version 0, signed with 1 keys", "vmlinuz, 1024 bytes, sha256 ",
+        for word in ("host 1, purpose host, security version 0, signed with 1 key", "vmlinuz, 1024 bytes, sha256 ",
                      "initrd, 6 bytes, sha256 ", self.path("mirror/sha256")):
             self.assertIn(word, done.stdout)
         keys = self.path("server/site/release-keys")
@@ -186,6 +195,105 @@ class Sign(Case):
         self.said(2, *self.sign("--parameter", "a:b"), words=["--parameter a:b: not NAME:TYPE:BOUND"])
         self.said(2, "image", "sign", "--key", self.key, "--kernel", self.kernel, "--initrd", self.initrd,
                   self.out, words=["--line is missing"])
+
+
+class Signers(SignCase):
+    """Release keys at several places: one signs, the next one adds."""
+
+    def setUp(self):
+        super().setUp()
+        self.pinned = self.path("server/site/release-keys")
+        self.second = self.new_key("release-2")
+        shutil.move(self.path("release-2.pem"), self.pinned)
+
+    def new_key(self, name):
+        path = self.path(name + ".key")
+        self.said(0, "key", "new", "--type", "release", path)
+        return path
+
+    def verify(self, code, *more, words=()):
+        done = run(CTL, "image", "verify", self.out, "--keys", self.pinned, *more)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        for word in words:
+            self.assertIn(word, done.stdout + done.stderr)
+
+    def add(self, code, key, *more, words=()):
+        self.said(code, "image", "add-signature", "--key", key, self.out, *more, words=words)
+
+    def test_one_after_the_other(self):
+        self.said(0, *self.sign())
+        self.verify(0, words=["signed    release-1.pem", "not       release-2.pem",
+                              "signed by 1 of 2 pinned keys, 1 needed"])
+        self.verify(3, "--threshold", "2", words=["not       release-2.pem", "manifest.threshold"])
+        self.add(0, self.second, "--keys", self.pinned, "--kernel", self.kernel, "--initrd", self.initrd)
+        self.verify(0, "--threshold", "2", words=["signed    release-1.pem", "signed    release-2.pem",
+                                                  "signed by 2 of 2 pinned keys, 2 needed"])
+
+    def test_refused(self):
+        copy = shutil.copy(self.key, self.path("copy.key"))
+        self.said(3, *self.sign("--key", copy), words=[f"{self.key} and {copy} are the same key", "cose.key-twice"])
+        self.assertFalse(os.path.exists(self.out))
+        self.said(0, *self.sign())
+        signed = read(self.out)
+        self.add(3, copy, words=["cose.key-twice"])
+        self.add(1, self.path("none"), words=[MISSING])
+        self.add(3, self.second, "--kernel", self.initrd, words=["not the kernel", "image.size"])
+        self.said(3, "image", "add-signature", "--key", self.second, self.kernel, words=["cose.structure"])
+        # Another's signature that does not hold: nobody signs beside it.
+        broken = write(self.out, signed[:-1] + bytes([signed[-1] ^ 1]))
+        self.add(3, self.second, "--keys", self.pinned, words=["under the id of release-1.pem", "cose.signature"])
+        self.verify(3, words=["under the id of release-1.pem", "cose.signature"])
+        self.assertEqual(read(broken), signed[:-1] + bytes([signed[-1] ^ 1]))
+
+
+class Keys(Case):
+    def new(self, code, kind, name, words=()):
+        self.said(code, "key", "new", "--type", kind, self.path(name), words=words)
+        return self.path(name)
+
+    def shown(self, path):
+        done = run(CTL, "key", "show", path, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_new(self):
+        for kind in ("verdict", "release"):
+            key = self.new(0, kind, kind + ".key")
+            self.assertEqual(os.stat(key).st_mode & 0o777, 0o600)
+            public = self.path(kind + ".pem")
+            self.assertEqual(run("openssl", "pkey", "-in", key, "-pubout").stdout.encode(), read(public))
+        token = self.new(0, "token", "token.key")
+        self.assertEqual((os.stat(token).st_size, os.stat(token).st_mode & 0o777), (32, 0o600))
+        self.assertNotEqual(read(token), read(self.new(0, "token", "other.key")))
+
+    def test_never_over_another(self):
+        for kind in ("verdict", "token"):
+            key = self.new(0, kind, kind + ".key")
+            before = read(key)
+            self.new(1, kind, kind + ".key", words=[f"{key}: file: File exists"])
+            self.assertEqual(read(key), before)
+        # Not half of a pair either.
+        write(self.path("half.pem"))
+        self.new(1, "release", "half.key", words=[self.path("half.pem") + ": file: File exists"])
+        self.assertFalse(os.path.exists(self.path("half.key")))
+        self.new(2, "release", "half.pem", words=["NAME.key"])
+        self.new(2, "tls", "tls.key", words=["--type tls: there is verdict, release, token"])
+
+    def test_show(self):
+        key = self.new(0, "release", "release.key")
+        der = subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-outform", "DER"], check=True,
+                             capture_output=True).stdout
+        sha256 = hashlib.sha256(der).hexdigest()
+        write(self.path("other"), b"no key")
+        want = [{"id": sha256[:16], "sha256": sha256, "kind": kind, "file": self.path("release." + end)}
+                for end, kind in (("key", "private"), ("pem", "public"))]
+        self.assertEqual(self.shown(self.folder), {"keys": want, "other_files": 1})
+        self.assertEqual(self.shown(key), {"keys": want[:1], "other_files": 0})
+        text = run(CTL, "key", "show", self.folder).stdout
+        for word in (f"{sha256[:16]}  private  {key}", "sha256 " + sha256, "1 other files"):
+            self.assertIn(word, text)
+        self.said(1, "key", "show", self.path("other"), words=["site.keys"])
+        self.said(1, "key", "show", self.path("none"), words=[MISSING])
 
 
 class Site(Case):

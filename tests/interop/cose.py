@@ -158,16 +158,21 @@ def check_ours(folder, keys):
     except InvalidSignature:
         yield "and only as it is"
 
-    with open(os.path.join(folder, "cose", "sign"), "rb") as f:
-        envelope = cbor2.load(f)
-    body, loose, payload, signatures = envelope.value
-    assert envelope.tag == 98 and loose == {} and body == b"" and len(signatures) == 3
-    for header, loose, value in signatures:
-        header_map = cbor2.loads(header)
-        assert loose == {} and set(header_map) == {1, 4} and header_map[1] == -7
-        verify(by_id.pop(header_map[4]),
-               cbor2.dumps(["Signature", b"", header, MANIFEST_AAD, payload]), value)
-    yield "our COSE_Sign verifies, by three keys"
+    # signed by three at once, and by one after the other
+    for name in ("sign", "sign-added"):
+        with open(os.path.join(folder, "cose", name), "rb") as f:
+            data = f.read()
+        assert cbor2.dumps(cbor2.loads(data), canonical=True) == data
+        envelope = cbor2.loads(data)
+        by_id = dict(keys)
+        body, loose, payload, signatures = envelope.value
+        assert envelope.tag == 98 and loose == {} and body == b"" and len(signatures) == 3
+        for header, loose, value in signatures:
+            header_map = cbor2.loads(header)
+            assert loose == {} and set(header_map) == {1, 4} and header_map[1] == -7
+            verify(by_id.pop(header_map[4]),
+                   cbor2.dumps(["Signature", b"", header, MANIFEST_AAD, payload]), value)
+        yield f"our COSE_Sign ({name}) verifies, by three keys"
 
     with open(os.path.join(folder, "verdict", "admit"), "rb") as f:
         ear = cbor2.load(f)

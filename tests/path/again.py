@@ -70,12 +70,13 @@ class Again(softnode.SoftCase):
 
     def change_token_key(self, keep=True):
         old, key = (os.path.join(self.control.dir, "keys", n) for n in ("token-old.key", "token.key"))
+        if os.path.exists(old):
+            os.unlink(old)
         if keep:
             os.rename(key, old)
-        elif os.path.exists(old):
-            os.unlink(old)
-        with open(key, "wb") as f:
-            f.write(os.urandom(32))
+        else:
+            os.unlink(key)
+        self.control.ctl_offline("key", "new", "--type", "token", key)
         self.control.stop()
         self.control.start()
 

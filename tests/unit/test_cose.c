@@ -303,6 +303,51 @@ static void test_threshold(void **state)
 							     &some, 2, &got, &valid));
 }
 
+/* Signers come one after the other, and what is there stays as it is. */
+static void test_add(void **state)
+{
+	_cleanup_(blob_free) struct blob one = BLOB(4096), two = BLOB(4096), three = BLOB(4096), full = BLOB(8192);
+	struct cose_signer many[COSE_KEYS_MAX], bad = signer[2];
+
+	(void)state;
+	sign_sample(1, &one);
+	assert_ok(cose_sign_add(blob_bytes(&one), COSE_AAD_MANIFEST, &signer[1], &two));
+	assert_reason(R_MANIFEST_THRESHOLD, verify(blob_bytes(&one), 2));
+	assert_ok(verify(blob_bytes(&two), 2));
+	assert_ok(cose_sign_add(blob_bytes(&two), COSE_AAD_MANIFEST, &signer[2], &three));
+	assert_ok(verify(blob_bytes(&three), 3));
+	seed("cose", "sign-added", blob_bytes(&three));
+	/* but for the number of signers the one before is its beginning */
+	assert_int_equal(one.p[17], 0x81);
+	assert_int_equal(two.p[17], 0x82);
+	assert_memory_equal(one.p, two.p, 17);
+	assert_memory_equal(one.p + 18, two.p + 18, one.n - 18);
+	assert_memory_equal(two.p + 18, three.p + 18, two.n - 18);
+
+	for (size_t i = 0; i < 3; i++)
+		assert_reason(R_COSE_KEY_TWICE,
+			      cose_sign_add(blob_bytes(&three), COSE_AAD_MANIFEST, &signer[i], &full));
+	for (size_t n = 0; n < two.n; n++)
+		assert_true(cose_sign_add(bytes_of(two.p, n), COSE_AAD_MANIFEST, &signer[2], &full) != R_OK);
+	assert_ok(blob_u8(&two, 0));
+	assert_reason(R_COSE_STRUCTURE, cose_sign_add(blob_bytes(&two), COSE_AAD_MANIFEST, &signer[2], &full));
+	bad.sign = sign_fails;
+	assert_reason(R_INTERNAL_CRYPTO, cose_sign_add(blob_bytes(&one), COSE_AAD_MANIFEST, &bad, &full));
+	static const uint8_t large[LIMIT_MANIFEST + 1];
+	assert_reason(R_FORMAT_TOO_LARGE, cose_sign_add(BYTES(large), COSE_AAD_MANIFEST, &bad, &full));
+	assert_int_equal(full.n, 0);
+	/* there is room for so many */
+	for (size_t i = 0; i < ARRAY_LEN(many); i++) {
+		many[i] = signer[0];
+		many[i].id[0] = (uint8_t)i;
+	}
+	assert_ok(cose_sign_write(payload, COSE_AAD_MANIFEST, many, ARRAY_LEN(many), &full));
+	blob_reset(&one);
+	bad = signer[1];
+	bad.id[0] = 99;
+	assert_reason(R_FORMAT_RANGE, cose_sign_add(blob_bytes(&full), COSE_AAD_MANIFEST, &bad, &one));
+}
+
 /* A signature by a pinned key that does not hold spoils the others. */
 static void test_sign_broken(void **state)
 {
@@ -433,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_detached),
 		cmocka_unit_test(test_sign),
 		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_sign_broken),
 		cmocka_unit_test(test_sign_body),
 		cmocka_unit_test(test_writer_refusals),
