@@ -48,6 +48,7 @@ int ctl_image_verify(int argc, char **argv);
 int ctl_image_add_signature(int argc, char **argv);
 int ctl_image_add(int argc, char **argv);
 int ctl_image_select(int argc, char **argv);
+int ctl_image_unselect(int argc, char **argv);
 int ctl_image_list(int argc, char **argv);
 int ctl_group_list(int argc, char **argv);
 int ctl_group_add(int argc, char **argv);

@@ -66,7 +66,8 @@ int ctl_image_add(int argc, char **argv)
 	return reason_exit(r);
 }
 
-int ctl_image_select(int argc, char **argv)
+/* `select` or `unselect` of an image, for whom the options say. */
+static int choose(int argc, char **argv, const char *verb, const char *words)
 {
 	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "node", false, false }, { "group", false, false } };
 	_cleanup_(client_free) json_t *a = NULL;
@@ -80,11 +81,21 @@ int ctl_image_select(int argc, char **argv)
 		json_object_set_new(body, "group", json_string(option(&o, "group")));
 	else
 		json_object_set_new(body, "target", json_string(option(&o, "node") ? option(&o, "node") : "*"));
-	enum reason r = client_post(&o, CLIENT_PATH("image", "select", o.argument[0]), body, &a);
+	enum reason r = client_post(&o, CLIENT_PATH("image", verb, o.argument[0]), body, &a);
 	if (r == R_OK && !client_json(&o, a))
-		printf("%s:%s %s selected for %s\n", member_text(a, "line"), member_text(a, "version"), client_is(&o),
+		printf("%s:%s %s %s for %s\n", member_text(a, "line"), member_text(a, "version"), client_is(&o), words,
 		       strcmp(member_text(a, "target"), "*") == 0 ? "every node" : member_text(a, "target"));
 	return reason_exit(r);
+}
+
+int ctl_image_select(int argc, char **argv)
+{
+	return choose(argc, argv, "select", "selected");
+}
+
+int ctl_image_unselect(int argc, char **argv)
+{
+	return choose(argc, argv, "unselect", "no longer selected");
 }
 
 int ctl_image_list(int argc, char **argv)

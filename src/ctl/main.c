@@ -64,6 +64,8 @@ static const struct {
 	{ "image", "add", ctl_image_add, "MANIFEST [--reason TEXT] [--dry-run]", "give a signed manifest to the server" },
 	{ "image", "select", ctl_image_select, "IMAGE [--node NODE | --group GROUP] [--reason TEXT] [--dry-run]",
 	  "choose what nodes boot" },
+	{ "image", "unselect", ctl_image_unselect,
+	  "IMAGE [--node NODE | --group GROUP] [--reason TEXT] [--dry-run]", "take that choice back" },
 	{ "image", "list", ctl_image_list, "[--json]", "manifests at the server" },
 	{ "key", "new", ctl_key_new, "--type verdict|release|token FILE", "make a key (offline)" },
 	{ "key", "show", ctl_key_show, "FILE|FOLDER [--json]", "ids and fingerprints of keys (offline)" },

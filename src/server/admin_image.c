@@ -116,3 +116,19 @@ enum reason op_image_select(struct call *c)
 	out_text(&c->out, "target", target);
 	return R_OK;
 }
+
+enum reason op_image_unselect(struct call *c)
+{
+	char target[TARGET_MAX];
+	struct stored_manifest m;
+
+	admin_about(c, "image", c->m->arg[0]);
+	TRY(store_manifest_find(c->l->store, c->m->arg[0], &m));
+	TRY(target_of(c, c->m->arg[1], c->m->arg[2], target));
+	admin_about(c, "selection of this image for", target);
+	TRY(store_unselect(c->l->store, target, m.purpose, m.digest));
+	TRY(admin_note(c, BYTES(m.digest), target));
+	manifest_out(&c->out, &m);
+	out_text(&c->out, "target", target);
+	return R_OK;
+}

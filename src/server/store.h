@@ -251,6 +251,8 @@ enum reason store_manifest_each(struct store *s, enum reason (*f)(void *ctx, con
 #define TARGET_GROUP "group:"
 #define TARGET_MAX (sizeof(TARGET_GROUP) + GROUP_MAX)
 enum reason store_select(struct store *s, const char *target, enum purpose p, const uint8_t digest[SHA256_LEN]) must_check;
+/* Takes this choice back: R_STORE_NOT_FOUND when it is not the one of `target`. */
+enum reason store_unselect(struct store *s, const char *target, enum purpose p, const uint8_t digest[SHA256_LEN]) must_check;
 /* The node's own choice, else that of its group, else the one for all; ret_target (may be NULL) says which. */
 enum reason store_selected(struct store *s, const struct node *n, enum purpose p, uint8_t ret[SHA256_LEN],
 			   char ret_target[TARGET_MAX]) must_check;

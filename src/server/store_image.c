@@ -107,6 +107,19 @@ enum reason store_select(struct store *s, const char *target, enum purpose p,
 	return db_run(s, st);
 }
 
+enum reason store_unselect(struct store *s, const char *target, enum purpose p,
+			   const uint8_t digest[SHA256_LEN])
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "DELETE FROM selected WHERE target = ? AND purpose = ? AND digest = ?", &st));
+	db_text(st, 1, target);
+	db_int(st, 2, p);
+	db_bytes(st, 3, bytes_of(digest, SHA256_LEN));
+	TRY(db_run(s, st));
+	return sqlite3_changes(s->db) == 1 ? R_OK : R_STORE_NOT_FOUND;
+}
+
 enum reason store_selected(struct store *s, const struct node *n, enum purpose p, uint8_t ret[SHA256_LEN],
 			   char ret_target[TARGET_MAX])
 {

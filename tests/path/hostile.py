@@ -247,6 +247,7 @@ class Hostile(kit.PathCase):
         self.assertEqual(status, 200)
 
     def test_refusals_say_what_they_are_about(self):
+        own = self.control.json("node", "show", "n1")["id"]
         fact = '{"body":{"id":"p","facts":[{"fact":"a","kind":"allowed","values":[]},{"fact":"b","%s":"c"}]}}'
         cases = [
             ("GET", "node/absent-node", None, "store.not-found", "node absent-node"),
@@ -258,6 +259,8 @@ class Hostile(kit.PathCase):
             ("POST", "image/select/host:9", "{}", "store.not-found", "image host:9"),
             ("POST", "image/select/host:1", '{"group":"absent"}', "group.unknown", "group absent"),
             ("POST", "image/select/host:1", '{"target":"absent"}', "store.not-found", "node absent"),
+            ("POST", "image/unselect/host:1", '{"group":"absent"}', "group.unknown", "group absent"),
+            ("POST", "image/unselect/host:1", f'{{"target":"{own}"}}', "store.not-found", f"selection of this image for {own}"),
             ("POST", "group/absent/remove", "{}", "group.unknown", "group absent"),
             ("POST", "node/n1/rebind", '{"to":"absent"}', "store.not-found", "node absent"),
             ("POST", "node/n1/approve", '{"colour":"red"}', "format.unknown-key", "colour"),

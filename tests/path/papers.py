@@ -171,6 +171,34 @@ class Groups(PapersCase):
         self.assertIn("gpu", self.control.audit("group.assign")[-1]["detail"])
         self.assertIn("group:gpu", self.control.audit("image.select")[-2]["detail"])
 
+    def test_undoing_a_choice(self):
+        group = self.group("back")
+        node = self.member(group)
+        for version in ("4", "5"):
+            self.stage.image(version=version, select=False)
+        self.control.ctl("image", "select", "host:4", "--group", group)
+        self.control.ctl("image", "select", "host:5", "--node", node.label)
+        # Only what is chosen, by the one who chose it.
+        self.control.ctl("image", "unselect", "host:4", "--node", node.label, code=1)
+        self.control.ctl("image", "unselect", "host:5", "--group", group, code=1)
+        self.assertEqual(self.control.audit("image.unselect"), [])
+
+        said = self.control.ctl("image", "unselect", "host:5", "--node", node.label, "--dry-run")
+        self.assertIn("would be no longer selected", said)
+        self.assertEqual(self.image_of(node), ("5", "node"))
+        self.assertEqual(self.control.audit("image.unselect"), [])
+        self.control.ctl("image", "unselect", "host:5", "--node", node.label, "--reason", "trial is over")
+        self.assertEqual(self.image_of(node), ("4", "group"))
+        self.assertIn("trial is over", self.control.audit("image.unselect")[-1]["detail"])
+        self.control.ctl("image", "unselect", "host:4", "--group", group)
+        self.assertEqual(self.image_of(node), ("1", "default"))
+        self.assertEqual(node.boot(), ADMIT)
+        # The last one: there is nothing to boot, and who comes waits.
+        self.control.ctl("image", "unselect", "host:1")
+        self.addCleanup(self.control.ctl, "image", "select", "host:1")
+        self.assertEqual(self.control.json("node", "show", node.label)["images"], [])
+        self.assertEqual(node.boot(), HOLD)
+
     def test_policy_of_a_group(self):
         group = self.group("short")
         node, other = self.member(group), self.soft_node()

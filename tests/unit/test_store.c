@@ -500,6 +500,14 @@ static void test_selection_of_images(void **state)
 	assert_ok(store_selected(f->store, &n, PURPOSE_HOST, digest, from));
 	assert_int_equal(digest[0], 3);
 	assert_string_equal(from, TARGET_GROUP "racks");
+	/* taken back: only as it was chosen */
+	assert_reason(R_STORE_NOT_FOUND, store_unselect(f->store, TARGET_ALL, PURPOSE_HOST, m.digest));
+	assert_reason(R_STORE_NOT_FOUND, store_unselect(f->store, TARGET_GROUP "racks", PURPOSE_CVM, m.digest));
+	assert_reason(R_STORE_NOT_FOUND, store_unselect(f->store, TARGET_GROUP "other", PURPOSE_HOST, m.digest));
+	assert_ok(store_unselect(f->store, TARGET_GROUP "racks", PURPOSE_HOST, m.digest));
+	assert_ok(store_selected(f->store, &n, PURPOSE_HOST, digest, from));
+	assert_string_equal(from, TARGET_ALL);
+	assert_ok(store_select(f->store, TARGET_GROUP "racks", PURPOSE_HOST, m.digest));
 
 	/* the node's own choice wins */
 	m.digest[0] = 2;
