@@ -38,10 +38,13 @@ include image/image.mk
 all: gate server ctl mkimage ## gate, server, ctl, mkimage
 
 .PHONY: docs
-docs: docs/reasons.md ## generated documentation
+docs: docs/reasons.md docs/checks.md ## generated documentation
 docs/reasons.md: docs/make-reasons src/base/reason.def
 	$(call say,DOC,$@)
 	$(Q)docs/make-reasons src/base/reason.def >$@
+docs/checks.md: docs/make-checks src/check/check.def
+	$(call say,DOC,$@)
+	$(Q)docs/make-checks src/check/check.def >$@
 
 # bootgate-mkimage finds the gate beside itself and the rest in ../share.
 .PHONY: install

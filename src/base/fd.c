@@ -8,7 +8,8 @@
 
 #include "base/cleanup.h"
 
-enum { READ_STEP = 64 << 10 };
+/* Most files are small: of sysfs, of configuration. */
+enum { READ_FIRST = 4 << 10, READ_STEP = 64 << 10 };
 
 static enum reason open_with(const char *path, int flags, int *ret)
 {
@@ -47,7 +48,8 @@ enum reason fd_read_all(int fd, struct blob *b)
 {
 	for (;;) {
 		size_t room = b->max - b->n;
-		size_t step = room < READ_STEP ? room : READ_STEP;
+		size_t wanted = b->n < READ_FIRST ? READ_FIRST : READ_STEP;
+		size_t step = room < wanted ? room : wanted;
 		uint8_t *to;
 		ssize_t got;
 

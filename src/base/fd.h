@@ -54,6 +54,7 @@ struct fd_names {
 };
 /* R_FORMAT_TOO_LARGE for more than `max` names. */
 enum reason fd_list(const char *folder, size_t max, struct fd_names *ret) must_check;
+enum reason fd_list_at(int folder, size_t max, struct fd_names *ret) must_check;
 /*
  * Paths of the files in a folder and all its sub-folders, each folder's sorted
  * and before its sub-folders'. A link counts as the file that it leads to, and

@@ -133,18 +133,23 @@ static enum reason collect(DIR *d, size_t max, struct fd_names *names)
 	return errno == 0 ? R_OK : R_FILE;
 }
 
-enum reason fd_list(const char *folder, size_t max, struct fd_names *ret)
+enum reason fd_list_at(int folder, size_t max, struct fd_names *ret)
 {
 	_cleanup_(fd_names_free) struct fd_names names = { NULL, 0 };
 	enum reason r;
 	DIR *d;
+	int fd;
 
 	names.v = calloc(max + 1, sizeof(*names.v));
 	if (names.v == NULL)
 		return R_INTERNAL_MEMORY;
-	d = opendir(folder);
-	if (d == NULL)
+	fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	if (d == NULL) {
+		if (fd >= 0)
+			close(fd);
 		return R_FILE;
+	}
 	r = collect(d, max, &names);
 	closedir(d);
 	if (r != R_OK)
@@ -153,4 +158,12 @@ enum reason fd_list(const char *folder, size_t max, struct fd_names *ret)
 	*ret = names;
 	names = (struct fd_names){ NULL, 0 };
 	return R_OK;
+}
+
+enum reason fd_list(const char *folder, size_t max, struct fd_names *ret)
+{
+	_cleanup_fd_ int fd = -1;
+
+	TRY(fd_open_named(folder, O_RDONLY | O_DIRECTORY, &fd));
+	return fd_list_at(fd, max, ret);
 }

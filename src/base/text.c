@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char digits[] = "0123456789abcdef";
 
@@ -88,6 +89,19 @@ bool text_escape(struct bytes in, char *ret, size_t n)
 	}
 	ret[out] = '\0';
 	return i == in.n;
+}
+
+enum reason text_line(struct bytes in, char *ret, size_t n)
+{
+	const uint8_t *end = in.n > 0 ? memchr(in.p, '\n', in.n) : NULL;
+	size_t length = end ? (size_t)(end - in.p) : in.n;
+
+	if (length >= n)
+		return R_FORMAT_TOO_LARGE;
+	if (length > 0)
+		memcpy(ret, in.p, length);
+	ret[length] = '\0';
+	return R_OK;
 }
 
 enum reason text_u64(struct bytes text, uint64_t max, uint64_t *ret)

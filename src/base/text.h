@@ -29,6 +29,9 @@ bool text_escape(struct bytes in, char *ret, size_t n);
 /* Prints escaped text as a JSON string: of printable ASCII two characters need care. */
 void text_print_json(struct bytes printable);
 
+/* The first line without its newline, as a string; R_FORMAT_TOO_LARGE. */
+enum reason text_line(struct bytes in, char *ret, size_t n) must_check;
+
 /* A decimal number without sign, blanks or leading zeros: R_FORMAT_TEXT, R_FORMAT_RANGE. */
 enum reason text_u64(struct bytes text, uint64_t max, uint64_t *ret) must_check;
 

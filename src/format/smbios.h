@@ -83,6 +83,12 @@ struct smbios {
 /* Of several structures of one type the first counts. */
 enum reason smbios_read(struct bytes entry, struct bytes table, struct smbios *ret) must_check;
 
+/*
+ * Overwrites serial numbers, asset tags, the UUID, and all that vendors put
+ * in as they like; lengths stay. What smbios_next says of the table.
+ */
+enum reason smbios_hide(uint8_t *table, size_t n) must_check;
+
 /* 8-4-4-4-12 in the byte order that the SMBIOS version asks for; NUL-terminated. */
 #define SMBIOS_UUID_TEXT 37u
 void smbios_uuid_text(const struct smbios_entry *entry, const uint8_t uuid[16],

@@ -5,11 +5,15 @@
 
 int command_run(int argc, char **argv);
 int command_facts(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_record(int argc, char **argv);
 int command_log(int argc, char **argv);
 int command_pcrs(int argc, char **argv);
 int command_quote(int argc, char **argv);
 
 /* What `--help` behind the command tells. */
+extern const char command_check_help[];
+extern const char command_record_help[];
 extern const char command_pcrs_help[];
 extern const char command_quote_help[];
 

@@ -21,6 +21,10 @@ static const struct {
 	const char *more;	/* --help behind it, where it is more than that line */
 } commands[] = {
 	{ "run", command_run, "the gate: measure, attest, obey the verdict", NULL },
+	{ "check", command_check, "is this machine fit: check [--root DIR] [--json]",
+	  command_check_help },
+	{ "record", command_record, "what check reads: record DIR [--anonymous]",
+	  command_record_help },
 	{ "facts", command_facts, "what would be measured: facts [--json]", NULL },
 	{ "log", command_log, "the firmware's event log, to standard output", NULL },
 	{ "pcrs", command_pcrs, "register values: pcrs SELECTION", command_pcrs_help },

@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/text.h"
 
 enum reason sysfs_path(char ret[SYSFS_PATH_MAX], const char *root, const char *format, ...)
 {
@@ -36,18 +36,9 @@ enum reason sysfs_read(const char *root, const char *path, struct blob *ret)
 enum reason sysfs_line(const char *root, const char *path, char *ret, size_t n)
 {
 	_cleanup_(blob_free) struct blob b = BLOB(4096);
-	const uint8_t *end;
-	size_t length;
 
 	TRY(sysfs_read(root, path, &b));
-	end = b.n > 0 ? memchr(b.p, '\n', b.n) : NULL;
-	length = end ? (size_t)(end - b.p) : b.n;
-	if (length >= n)
-		return R_FORMAT_TOO_LARGE;
-	if (length > 0)
-		memcpy(ret, b.p, length);
-	ret[length] = 0;
-	return R_OK;
+	return text_line(blob_bytes(&b), ret, n);
 }
 
 enum reason sysfs_write(const char *root, const char *path, const char *text)
