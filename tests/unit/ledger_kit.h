@@ -20,6 +20,7 @@
 #include "server/channel.h"
 #include "server/ledger.h"
 #include "server/worker.h"
+#include "ending.h"
 #include "unit.h"
 
 enum { WORKERS = 2, PATIENCE_MS = 30000 };
@@ -134,12 +135,11 @@ static inline void give_worker(struct scene *s, unsigned i)
 
 static inline void assert_serves(struct scene *s);
 
-/* The exit code of a ledger is the reason why it ended. */
 static inline void ledger_start(struct scene *s)
 {
 	int front[2], admin[2], signer[2], supervisor[2];
 
-	assert_true(R_MAX < 255);
+	ending_expected();
 	assert_ok(ipc_pair(front));
 	assert_ok(ipc_pair(admin));
 	assert_ok(ipc_pair(signer));
@@ -153,7 +153,7 @@ static inline void ledger_start(struct scene *s)
 
 		memcpy(c.token_key, s->token_key, sizeof(c.token_key));
 		memcpy(c.token_key_old, s->token_key_old, sizeof(c.token_key_old));
-		_exit((int)ledger_run(&c));
+		ending_tell(ledger_run(&c));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(keep); i++)
 		close(keep[i]);
@@ -225,11 +225,7 @@ static inline void thaw(struct scene *s)
 /* It ended for this reason; the next one starts on the same database. */
 static inline void assert_ended(struct scene *s, enum reason r)
 {
-	struct proc_end e;
-
-	assert_ok(proc_wait(&s->ledger, PATIENCE_MS, &e));
-	assert_int_equal(e.signal, 0);
-	assert_reason(r, (enum reason)e.code);
+	assert_reason(r, ending_of(&s->ledger, PATIENCE_MS));
 	ledger_stop(s);
 	ledger_start(s);
 }

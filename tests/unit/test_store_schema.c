@@ -8,6 +8,7 @@
 #include "base/jail.h"
 #include "base/proc.h"
 #include "crypto/digest.h"
+#include "ending.h"
 #include "server/store_internal.h"
 #include "store_kit.h"
 
@@ -176,7 +177,6 @@ static void test_first_release_in_the_jail(void **state)
 	struct fixture *f = *state;
 	struct jail j = { .profile = JAIL_LEDGER, .folder = f->dir };
 	struct proc p = PROC_NONE;
-	struct proc_end e;
 	char path[96];
 
 	first_release(f);
@@ -184,17 +184,16 @@ static void test_first_release_in_the_jail(void **state)
 		j.uid = j.gid = 65534;
 		assert_int_equal(chown(f->dir, j.uid, j.gid) | chown(f->path, j.uid, j.gid), 0);
 	}
+	ending_expected();
 	assert_ok(proc_fork(NULL, 0, &p));
 	if (p.pid == 0) {
 		if (jail_enter(&j) != R_OK)
 			_exit(255);
 		enum reason r = store_open(f->path, &f->store);
 		store_close(&f->store);
-		_exit((int)r);
+		ending_tell(r);
 	}
-	assert_ok(proc_wait(&p, 30000, &e));
-	assert_int_equal(e.signal, 0);
-	assert_reason(R_OK, (enum reason)e.code);
+	assert_ok(ending_of(&p, 30000));
 
 	assert_ok(store_open(f->path, &f->store));
 	assert_int_equal(number_of(f->store->db, "PRAGMA user_version"), STORE_SCHEMA);

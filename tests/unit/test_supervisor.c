@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/proc.h"
+#include "ending.h"
 #include "server/front.h"
 #include "server/store_internal.h"
 #include "server/supervisor_internal.h"
@@ -194,10 +195,10 @@ static enum reason files_with(rlim_t soft, rlim_t hard, bool both, rlim_t want)
 {
 	struct server_conf c = { .listen_tls = "127.0.0.1:1" };
 	struct proc p = PROC_NONE;
-	struct proc_end end;
 
 	if (both)
 		strcpy(c.listen_plain, "127.0.0.1:2");
+	ending_expected();
 	assert_ok(proc_fork(NULL, 0, &p));
 	if (p.pid == 0) {
 		struct rlimit l = { soft, hard };
@@ -207,12 +208,9 @@ static enum reason files_with(rlim_t soft, rlim_t hard, bool both, rlim_t want)
 		enum reason r = supervisor_files(&c);
 		if (r == R_OK && (getrlimit(RLIMIT_NOFILE, &l) != 0 || l.rlim_cur < want))
 			_exit(254);
-		_exit((int)r);
+		ending_tell(r);
 	}
-	assert_ok(proc_wait(&p, 20000, &end));
-	assert_int_equal(end.signal, 0);
-	assert_true(end.code < 254);
-	return (enum reason)end.code;
+	return ending_of(&p, 20000);
 }
 
 static void test_room_for_all_connections(void **state)

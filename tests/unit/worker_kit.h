@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "format/verdict.h"
+#include "ending.h"
 #include "judge_kit.h"
 #include "server/channel.h"
 #include "server/msg.h"
@@ -47,7 +48,7 @@ static inline void worker_start(struct scene *s, bool ready)
 {
 	int ledger[2], signer[2];
 
-	assert_true(R_MAX < 255);
+	ending_expected();
 	assert_ok(ipc_pair(ledger));
 	assert_ok(ipc_pair(signer));
 	int keep[] = { ledger[1], signer[1] };
@@ -55,7 +56,7 @@ static inline void worker_start(struct scene *s, bool ready)
 	if (s->worker.pid == 0) {
 		struct worker_config c = { .ledger = keep[0], .signer = keep[1], .cas = s->cas };
 
-		_exit((int)worker_run(&c));
+		ending_tell(worker_run(&c));
 	}
 	close(keep[0]);
 	close(keep[1]);
@@ -74,15 +75,12 @@ static inline void worker_stop(struct scene *s)
 	proc_kill(&s->worker);
 }
 
-/* Its exit code is its reason. The next one has references and policy. */
+/* The next one has references and policy. */
 static inline void assert_ended(struct scene *s, enum reason r)
 {
 	struct ipc_message m;
-	struct proc_end e;
 
-	assert_ok(proc_wait(&s->worker, PATIENCE_MS, &e));
-	assert_int_equal(e.signal, 0);
-	assert_reason(r, (enum reason)e.code);
+	assert_reason(r, ending_of(&s->worker, PATIENCE_MS));
 	assert_reason(R_INTERNAL_CHILD, ipc_wait(&s->signer, PATIENCE_MS, &m));
 	worker_stop(s);
 	worker_start(s, true);
