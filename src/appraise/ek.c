@@ -89,6 +89,8 @@ static enum reason check_certificate(struct bytes der, const struct tpm_public *
 	ret->has_certificate = true;
 	TRY(ek_trust_judge(c, basis, judged));
 	(void)snprintf(ret->detail, sizeof(ret->detail), "%s", judged->detail);
+	if (judged->reason == R_OK)
+		TRY(ek_origin_of(&judged->path, ret->origin, &ret->has_origin));
 	return judged->reason;
 }
 

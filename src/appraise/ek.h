@@ -25,6 +25,8 @@ struct ek_result {
 	uint8_t certificate_digest[SHA256_LEN];	/* zero without one of this key */
 	uint8_t spki_digest[SHA256_LEN];
 	bool has_certificate;
+	bool has_origin;		/* with EK_TRUST_CA */
+	uint8_t origin[SHA256_LEN];	/* see ek_origin() */
 	/* Credential to send, and the proof that must come back. */
 	uint8_t id_object[512];
 	size_t id_object_len;

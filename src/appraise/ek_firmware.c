@@ -125,3 +125,18 @@ const char *ek_vendor_name(uint32_t manufacturer)
 			return vendors[i].name;
 	return NULL;
 }
+
+void ek_manufacturer_text(uint32_t manufacturer, char ret[EK_MANUFACTURER_MAX])
+{
+	size_t n = 0;
+
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		char c = (char)(manufacturer >> shift & 0xff);
+
+		if (c > ' ' && c <= '~')
+			ret[n++] = c;
+	}
+	ret[n] = '\0';
+	if (n < 2)
+		(void)snprintf(ret, EK_MANUFACTURER_MAX, "%08x", (unsigned)manufacturer);
+}

@@ -40,5 +40,8 @@ bool ek_firmware_version(const char *text, uint64_t *ret);
 /* "7.62", and the vendor's name or NULL. */
 void ek_firmware_text(uint64_t version, char *ret, size_t n);
 const char *ek_vendor_name(uint32_t manufacturer);
+#define EK_MANUFACTURER_MAX 9u
+/* The four characters of TPM_PT_MANUFACTURER without what fills them up, or its number in hex. */
+void ek_manufacturer_text(uint32_t manufacturer, char ret[EK_MANUFACTURER_MAX]);
 
 #endif

@@ -56,3 +56,27 @@ enum reason ek_trust_judge(const struct cert *c, const struct ek_trust_basis *ba
 	judge_firmware(basis, ret);
 	return R_OK;
 }
+
+/* No text has a NUL in it: what ends where cannot be mistaken. */
+enum reason ek_origin(const uint8_t anchor[SHA256_LEN], const char *manufacturer, const char *model,
+		      uint8_t ret[SHA256_LEN])
+{
+	_cleanup_(blob_free) struct blob b = BLOB(256);
+
+	TRY(blob_append(&b, anchor, SHA256_LEN));
+	TRY(blob_append(&b, manufacturer, strlen(manufacturer) + 1));
+	TRY(blob_append(&b, model, strlen(model) + 1));
+	return sha256(blob_bytes(&b), ret);
+}
+
+enum reason ek_origin_of(const struct cert_path *p, uint8_t ret[SHA256_LEN], bool *ret_has)
+{
+	const struct cert_info *leaf = &p->link[0].info;
+	char manufacturer[EK_MANUFACTURER_MAX];
+
+	*ret_has = p->count > 1 && leaf->has_tpm;
+	if (!*ret_has)
+		return R_OK;
+	ek_manufacturer_text(leaf->manufacturer, manufacturer);
+	return ek_origin(p->link[p->count - 1].info.digest, manufacturer, leaf->model, ret);
+}

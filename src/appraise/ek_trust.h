@@ -33,4 +33,13 @@ struct ek_judgement {
 enum reason ek_trust_judge(const struct cert *c, const struct ek_trust_basis *basis,
 			   struct ek_judgement *ret) must_check;
 
+/*
+ * What a rule for new TPMs names, as one digest: SHA-256 of the root's certificate,
+ * manufacturer (see ek_manufacturer_text) and model of the EK certificate.
+ */
+enum reason ek_origin(const uint8_t anchor[SHA256_LEN], const char *manufacturer, const char *model,
+		      uint8_t ret[SHA256_LEN]) must_check;
+/* That of a path that holds; none of a certificate that is its own root. */
+enum reason ek_origin_of(const struct cert_path *p, uint8_t ret[SHA256_LEN], bool *ret_has) must_check;
+
 #endif

@@ -22,7 +22,7 @@
 #define LIMIT_PROBLEM 4096u
 #define LIMIT_REPORT (512u << 10)
 #define LIMIT_CONF (64u << 10)
-#define LIMIT_TOKEN 3072u		/* sealed session or enrolment token */
+#define LIMIT_TOKEN 4096u		/* sealed session or enrolment token */
 #define LIMIT_URL 512u
 
 /* TPM structures. */

@@ -45,22 +45,6 @@ static void run_free(struct run *r)
 		json_decref(r->answer[i].json);
 }
 
-/* "2026-01-31T12:00:00Z" or the day alone, in UTC */
-static bool read_time(const char *text, int64_t *ret)
-{
-	struct tm tm = { 0 };
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-
-	if (!end) {
-		tm = (struct tm){ 0 };
-		end = strptime(text, "%Y-%m-%d", &tm);
-	}
-	if (!end || *end)
-		return false;
-	*ret = (int64_t)timegm(&tm);
-	return true;
-}
-
 /* Digits of either case; the nonce of a field of 64 bytes at most. */
 static bool read_nonce(const char *text, struct run *r)
 {
@@ -99,7 +83,7 @@ static bool read_arguments(int argc, char **argv, struct run *r)
 		return false;
 	text = option(&r->o, "at");
 	r->now = (int64_t)time(NULL);
-	return !text || read_time(text, &r->now);
+	return !text || option_time(text, &r->now);
 }
 
 /* The test build can pin a root of its own; the product has nothing of this. */

@@ -6,33 +6,17 @@
 #include "appraise/ek_firmware.h"
 #include "base/text.h"
 
-/* The four characters without what fills them up, or the number. */
-static void manufacturer_text(uint32_t number, char ret[9])
-{
-	size_t n = 0;
-
-	for (int shift = 24; shift >= 0; shift -= 8) {
-		char c = (char)(number >> shift & 0xff);
-
-		if (c > ' ' && c <= '~')
-			ret[n++] = c;
-	}
-	ret[n] = '\0';
-	if (n < 2)
-		snprintf(ret, 9, "%08x", (unsigned)number);
-}
-
 void ek_tpm_text(const struct cert_info *i, char *ret, size_t n)
 {
 	const char *vendor = ek_vendor_name(i->manufacturer);
-	char id[9], version[16] = "?";
+	char id[EK_MANUFACTURER_MAX], version[16] = "?";
 	uint64_t firmware;
 
 	if (!i->has_tpm) {
 		snprintf(ret, n, "not named");
 		return;
 	}
-	manufacturer_text(i->manufacturer, id);
+	ek_manufacturer_text(i->manufacturer, id);
 	if (ek_firmware_version(i->version, &firmware))
 		ek_firmware_text(firmware, version, sizeof(version));
 	snprintf(ret, n, "%s (%s) %s, firmware %s (%s)", vendor ? vendor : "unknown vendor", id, i->model,
@@ -46,7 +30,7 @@ json_t *ek_info_json(const struct cert_info *i)
 
 	hex_encode(BYTES(i->digest), digest);
 	if (i->has_tpm)
-		manufacturer_text(i->manufacturer, id);
+		ek_manufacturer_text(i->manufacturer, id);
 	return json_pack("{s:s s:s s:s s:s s:s s:s s:s s:s s:s s:s s:s s:s s:s s:s}",
 			 "subject", i->subject, "issuer", i->issuer, "serial", i->serial,
 			 "not_before", i->not_before, "not_after", i->not_after, "key", i->key,

@@ -16,11 +16,11 @@ static const struct {
 	const char *arguments;
 	const char *help;
 } commands[] = {
-	{ "node", "list", ctl_node_list, "[--state STATE] [--group GROUP] [--json]",
+	{ "node", "list", ctl_node_list, "[--state STATE] [--group GROUP] [--rule RULE] [--json]",
 	  "nodes and their states: pending, enrolled, held, conflict, revoked, retired" },
 	{ "node", "show", ctl_node_show, "NODE [--json]", "one node, its keys and last boots" },
-	{ "node", "approve", ctl_node_approve, "NODE [--label TEXT] [--group GROUP] [--reason TEXT] [--dry-run]",
-	  "let a waiting node in" },
+	{ "node", "approve", ctl_node_approve, "(NODE [--label TEXT] [--group GROUP] | --rule RULE) [--reason TEXT] [--dry-run]",
+	  "let a waiting node in, or all that a rule marked" },
 	{ "node", "revoke", ctl_node_revoke, "NODE [--reason TEXT] [--dry-run]", "refuse a node from now on" },
 	{ "node", "rename", ctl_node_rename, "NODE LABEL [--reason TEXT] [--dry-run]", "give a node another label" },
 	{ "node", "rebind", ctl_node_rebind, "OLD NEW [--reason TEXT] [--dry-run]",
@@ -96,6 +96,13 @@ static const struct {
 	{ "ek", "ca-check", ctl_ek_ca_check, "DIR [--json]", "what is wrong with that folder (offline)" },
 	{ "ek", "ca-add", ctl_ek_ca_add, "FILE DIR --from TEXT [--dry-run]",
 	  "put a CA into it, with where it is from (offline)" },
+	{ "ek", "rule-list", ctl_ek_rule_list, "[--json]", "what becomes of new TPMs of a vendor CA and model" },
+	{ "ek", "rule-add", ctl_ek_rule_add,
+	  "RULE --anchor HEX --manufacturer TEXT --model TEXT [--group GROUP]\n"
+	  "         [--enrol --until TIME --max N --from NETWORK [--from NETWORK]...] [--reason TEXT] [--dry-run]",
+	  "mark such nodes, or let them in for a time" },
+	{ "ek", "rule-remove", ctl_ek_rule_remove, "RULE [--reason TEXT] [--dry-run]",
+	  "forget a rule; nodes that are in stay in" },
 	{ "audit", "list", ctl_audit_list, "[--json]", "who did what" },
 	{ "audit", "verify", ctl_audit_verify, "[--json]", "does the audit's hash chain hold" },
 	{ "server", "status", ctl_server_status, "[--json]", "counters of the server" },

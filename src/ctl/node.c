@@ -38,6 +38,9 @@ static void row(const json_t *n)
 	char conflict[128];
 
 	conflict_of(n, conflict, sizeof(conflict));
+	/* Who waits with the mark of a rule shows it. */
+	if (!conflict[0] && member_text(n, "rule")[0] && strcmp(member_text(n, "state"), "pending") == 0)
+		snprintf(conflict, sizeof(conflict), "%s", member_text(n, "basis"));
 	printf("%.12s  %-16s  %-12s  %-8s  %-9s  %-24s  %-20s  %s\n", member_text(n, "id"),
 	       member_text(n, "label")[0] ? member_text(n, "label") : "-",
 	       member_text(n, "group")[0] ? member_text(n, "group") : "-", state_of(n),
@@ -71,8 +74,9 @@ static enum reason all_nodes(const struct options *o, const char *filter, json_t
 
 int ctl_node_list(int argc, char **argv)
 {
-	static const struct option_rule rules[] = { READ_OPTIONS, { "state", false, false }, { "group", false, false } };
-	static const char *const filters[] = { "state", "group" };
+	static const struct option_rule rules[] = { READ_OPTIONS, { "state", false, false }, { "group", false, false },
+						    { "rule", false, false } };
+	static const char *const filters[] = { "state", "group", "rule" };
 	static const char *const states[] = { "pending", "enrolled", "held", "conflict", "revoked", "retired" };
 	_cleanup_(client_free) json_t *a = NULL;
 	struct options o;
@@ -167,13 +171,37 @@ static int change(const struct options *o, const char *verb, json_t *body)
 	return reason_exit(r);
 }
 
+/* All that a rule marked, but those that conflict with others. */
+static int approve_marked(const struct options *o)
+{
+	_cleanup_(client_free) json_t *a = NULL;
+	json_t *n;
+	size_t i;
+
+	if (o->arguments != 0 || option(o, "label") || option(o, "group"))
+		return CTL_USAGE;
+	enum reason r = client_post(o, CLIENT_PATH("rule", option(o, "rule"), "approve"), NULL, &a);
+	if (r != R_OK || client_json(o, a))
+		return reason_exit(r);
+	json_array_foreach(json_object_get(a, "nodes"), i, n)
+		printf("%.12s %s %s\n", member_text(n, "id"), client_is(o), member_text(n, "state"));
+	printf("%zu approved, %lld passed over for a conflict%s\n", i, member_number(a, "passed_over"),
+	       member_true(a, "more") ? "; more wait, run it again" : "");
+	return 0;
+}
+
 int ctl_node_approve(int argc, char **argv)
 {
-	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "label", false, false }, { "group", false, false } };
+	static const struct option_rule rules[] = { CHANGE_OPTIONS, { "label", false, false }, { "group", false, false },
+						    { "rule", false, false } };
 	static const char *const texts[] = { "label", "group" };
 	struct options o;
 
-	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o) || o.arguments != 1)
+	if (!options_read(argc, argv, rules, ARRAY_LEN(rules), &o))
+		return CTL_USAGE;
+	if (option(&o, "rule"))
+		return approve_marked(&o);
+	if (o.arguments != 1)
 		return CTL_USAGE;
 	json_t *body = json_object();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)

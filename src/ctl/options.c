@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "ctl/options.h"
@@ -93,4 +94,19 @@ bool option_one_of(const struct options *o, const char *name, const char *const 
 		fprintf(stderr, "%s %s", i ? "," : "", words[i]);
 	fprintf(stderr, "\n");
 	return false;
+}
+
+bool option_time(const char *text, int64_t *ret)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+	if (!end) {
+		tm = (struct tm){ 0 };
+		end = strptime(text, "%Y-%m-%d", &tm);
+	}
+	if (!end || *end)
+		return false;
+	*ret = (int64_t)timegm(&tm);
+	return true;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define OPTION_VALUES_MAX 16u
 #define ARGUMENTS_MAX 64u
@@ -34,6 +35,8 @@ const char *option(const struct options *o, const char *name);
 bool option_flag(const struct options *o, const char *name);
 /* Whether the option is one of `words`, or not there; false after it said which there are. */
 bool option_one_of(const struct options *o, const char *name, const char *const *words, size_t count);
+/* "2026-01-31T12:00:00Z", or the day alone, in UTC: seconds since 1970. */
+bool option_time(const char *text, int64_t *ret);
 /* All values of a repeated option. */
 size_t option_all(const struct options *o, const char *name, const char *const **ret);
 

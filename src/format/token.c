@@ -57,24 +57,34 @@ enum reason session_token_write(const struct session_token *t, struct blob *ret)
 	return cbor_write_end(&w, PLAIN_MAX);
 }
 
-/* [name, certificate digest or empty, SPKI digest, proof digest] */
+/* SHA-256 of something that need not be there: then it is empty. */
+static enum reason digest_read(struct cursor *c, uint8_t ret[SHA256_LEN], bool *ret_has)
+{
+	struct bytes digest;
+
+	TRY(cbor_bytes(c, 0, SHA256_LEN, &digest));
+	*ret_has = digest.n != 0;
+	if (!*ret_has)
+		return R_OK;
+	if (digest.n != SHA256_LEN)
+		return R_FORMAT_RANGE;
+	memcpy(ret, digest.p, SHA256_LEN);
+	return R_OK;
+}
+
+/* [name, certificate digest or empty, SPKI digest, origin or empty, proof digest] */
 static enum reason ek_read(struct cursor *c, struct enrol_token_ek *ret)
 {
-	struct bytes name, certificate;
+	struct bytes name;
 	size_t parts;
 
-	TRY(cbor_array(c, 4, 4, &parts));
+	TRY(cbor_array(c, 5, 5, &parts));
 	TRY(cbor_bytes(c, EK_NAME_MIN, EK_NAME_MAX, &name));
 	memcpy(ret->name, name.p, name.n);
 	ret->name_len = (uint32_t)name.n;
-	TRY(cbor_bytes(c, 0, SHA256_LEN, &certificate));
-	ret->has_certificate = certificate.n != 0;
-	if (ret->has_certificate) {
-		if (certificate.n != SHA256_LEN)
-			return R_FORMAT_RANGE;
-		memcpy(ret->certificate_digest, certificate.p, SHA256_LEN);
-	}
+	TRY(digest_read(c, ret->certificate_digest, &ret->has_certificate));
 	TRY(cbor_copy(c, ret->spki_digest, SHA256_LEN));
+	TRY(digest_read(c, ret->origin, &ret->has_origin));
 	return cbor_copy(c, ret->proof_digest, SHA256_LEN);
 }
 
@@ -82,10 +92,11 @@ static void ek_write(struct cbor_writer *w, const struct enrol_token_ek *ek)
 {
 	size_t len = ek->name_len <= sizeof ek->name ? ek->name_len : 0;
 
-	cbor_put_array(w, 4, 4, 4);
+	cbor_put_array(w, 5, 5, 5);
 	cbor_put_bytes(w, EK_NAME_MIN, EK_NAME_MAX, bytes_of(ek->name, len));
 	cbor_put_copy(w, ek->certificate_digest, ek->has_certificate ? SHA256_LEN : 0);
 	cbor_put_copy(w, ek->spki_digest, SHA256_LEN);
+	cbor_put_copy(w, ek->origin, ek->has_origin ? SHA256_LEN : 0);
 	cbor_put_copy(w, ek->proof_digest, SHA256_LEN);
 }
 

@@ -32,6 +32,9 @@ struct enrol_token_ek {
 	bool has_certificate;
 	uint8_t certificate_digest[SHA256_LEN];
 	uint8_t spki_digest[SHA256_LEN];
+	/* Of its certificate, where that leads to a vendor CA; see ek_origin(). */
+	bool has_origin;
+	uint8_t origin[SHA256_LEN];
 	/* SHA-256 of the proof that must come back: even a reader of the token cannot make the proof. */
 	uint8_t proof_digest[SHA256_LEN];
 };

@@ -30,6 +30,8 @@ enum reason admin_number(const char *text, uint64_t fallback, uint64_t *ret) mus
 /* What is looked at next, for a refusal to name: "node n1". */
 void admin_about(struct call *c, const char *kind, const char *name);
 enum reason admin_node(struct call *c, const char *name, struct node *ret) must_check;
+/* For command lines, addresses and verdicts: small letters, digits, `-`, `_` and `.` inside; shorter than `max`. */
+bool admin_name_good(const char *name, size_t max);
 /* As store_group_known. */
 enum reason admin_group(struct call *c, const char *name) must_check;
 
@@ -40,6 +42,8 @@ enum reason admin_group(struct call *c, const char *name) must_check;
 
 /* admin_node.c */
 void admin_node_out(struct out *o, const struct node *n);
+/* Whether something does not agree with the record: then a person looks at this one. */
+enum reason admin_node_conflict(struct call *c, const struct node *n, bool *ret) must_check;
 /* admin_group.c: what the node gets by itself, by its group or as all do, and which of the three. */
 enum reason admin_chosen_out(struct call *c, const struct node *n) must_check;
 

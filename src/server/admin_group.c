@@ -17,6 +17,7 @@ static enum reason group_row(void *ctx, const struct node_group *g)
 	out_time(&c->out, "created", g->created);
 	out_number(&c->out, "nodes", g->nodes);
 	out_number(&c->out, "listed", g->listed);
+	out_number(&c->out, "rules", g->rules);
 	if (p->group[0])
 		out_text(&c->out, "policy", p->values.id);
 	out_end(&c->out);
@@ -31,13 +32,12 @@ enum reason op_group_list(struct call *c)
 	return R_OK;
 }
 
-/* It stands on command lines, in addresses and in lists: small letters, digits, `-`, `_` and `.` inside. */
-static bool name_good(const char *name)
+bool admin_name_good(const char *name, size_t max)
 {
 	static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	size_t n = strlen(name);
 
-	return n > 0 && n < GROUP_MAX && strchr(first, name[0]) &&
+	return n > 0 && n < max && strchr(first, name[0]) &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == n;
 }
 
@@ -47,7 +47,7 @@ enum reason op_group_add(struct call *c)
 	bool really = !c->m->dry_run;
 
 	admin_about(c, "group", name);
-	if (!name_good(name))
+	if (!admin_name_good(name, GROUP_MAX))
 		return R_FORMAT_TEXT;
 	if (store_group_known(c->l->store, name) == R_OK)
 		return R_STORE_EXISTS;

@@ -14,6 +14,7 @@ void admin_node_out(struct out *o, const struct node *n)
 	out_text(o, "state", node_state_name(n->state));
 	out_bool(o, "held", n->verdicts > 0 && n->last_directive == DIRECTIVE_HOLD);
 	out_text(o, "basis", n->basis);
+	out_text(o, "rule", n->rule);
 	out_hex(o, "ak_name", BYTES(n->ak_name));
 	out_text(o, "address", n->peer);
 	out_text(o, "board", n->board);
@@ -53,6 +54,15 @@ static enum reason conflicts_of(struct call *c, const struct node *n, struct con
 	return r == R_STORE_NOT_FOUND ? R_OK : r;
 }
 
+enum reason admin_node_conflict(struct call *c, const struct node *n, bool *ret)
+{
+	struct conflicts x;
+
+	TRY(conflicts_of(c, n, &x));
+	*ret = x.keys || x.label || x.board;
+	return R_OK;
+}
+
 static void conflicts_out(struct out *o, const struct conflicts *x)
 {
 	if (x->keys) {
@@ -82,9 +92,9 @@ struct page {
 
 static bool wanted(const struct msg_admin *m, const struct node *n, const struct conflicts *x)
 {
-	const char *filter = m->arg[0], *group = m->arg[1];
+	const char *filter = m->arg[0], *group = m->arg[1], *rule = m->arg[3];
 
-	if (group[0] && strcmp(group, n->group) != 0)
+	if ((group[0] && strcmp(group, n->group) != 0) || (rule[0] && strcmp(rule, n->rule) != 0))
 		return false;
 	if (strcmp(filter, "held") == 0)
 		return n->verdicts > 0 && n->last_directive == DIRECTIVE_HOLD;

@@ -100,6 +100,56 @@ enum reason op_node_approve(struct call *c)
 	return node_change(c, NODE_ENROLLED);
 }
 
+/* The ledger does nothing else meanwhile. */
+#define APPROVE_AT_ONCE 5000u
+
+static enum reason approve_marked(struct call *c, struct node *n)
+{
+	char detail[NODE_DETAIL_MAX] = "";
+	const struct node was = *n;
+
+	let_in(n);
+	snprintf(n->basis, sizeof(n->basis), "operator %.60s, rule %s", c->m->actor, n->rule);
+	TRY(store_node_update(c->l->store, n));
+	note_change(detail, &was, n);
+	return admin_note(c, BYTES(n->id), detail);
+}
+
+/* All that wait with the mark of a rule, but those that conflict with others: each of these is a person's to see. */
+enum reason op_rule_approve(struct call *c)
+{
+	uint8_t last[SHA256_LEN], *after = NULL;
+	uint64_t passed_over = 0;
+	enum reason r = R_OK;
+	struct rule rule;
+	struct node n;
+
+	admin_about(c, "rule", c->m->arg[0]);
+	TRY(store_rule_get(c->l->store, c->m->arg[0], &rule));
+	out_array(&c->out, "nodes");
+	for (unsigned i = 0; i < APPROVE_AT_ONCE; i++) {
+		bool conflict;
+
+		r = store_node_marked(c->l->store, rule.name, after, &n);
+		if (r != R_OK)
+			break;
+		memcpy(last, n.id, SHA256_LEN);
+		after = last;
+		TRY(admin_node_conflict(c, &n, &conflict));
+		passed_over += conflict;
+		if (conflict)
+			continue;
+		TRY(approve_marked(c, &n));
+		out_object(&c->out, NULL);
+		admin_node_out(&c->out, &n);
+		out_end(&c->out);
+	}
+	out_end(&c->out);
+	out_number(&c->out, "passed_over", passed_over);
+	out_bool(&c->out, "more", r == R_OK);
+	return r == R_STORE_NOT_FOUND ? R_OK : r;
+}
+
 enum reason op_node_revoke(struct call *c)
 {
 	return node_change(c, NODE_REVOKED);

@@ -18,6 +18,7 @@ enum admin_body {
 	BODY_POLICY,	/* policy, encoded (format/policy.h) */
 	BODY_REFERENCES,	/* reference set, encoded (format/reference.h) */
 	BODY_EK_LIST,	/* struct listed_ek, one after the other */
+	BODY_RULE,	/* struct rule */
 };
 
 struct admin_route {

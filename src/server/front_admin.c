@@ -219,6 +219,12 @@ static enum reason tail_of(const json_t *body, enum admin_body kind, char about[
 		return front_references(value, about, ret);
 	case BODY_EK_LIST:
 		return front_ek_list(value, about, ret);
+	case BODY_RULE: {
+		struct rule r;
+
+		TRY(front_rule(value, &r, about));
+		return blob_append(ret, &r, sizeof(r));
+	}
 	}
 	return R_INTERNAL;
 }

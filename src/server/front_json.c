@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "server/front_json.h"
-#include "server/store.h"
 
 #define EK_LIST_MAX 20000u
 
@@ -262,5 +261,62 @@ enum reason front_ek_list(const json_t *in, char about[ABOUT_MAX], struct blob *
 		TRY(ek_of(json_array_get(in, i), &e, where, about));
 		TRY(blob_append(ret, &e, sizeof(e)));
 	}
+	return R_OK;
+}
+
+/* A positive number, 0 where it is not there. */
+static enum reason number_of(const json_t *value, uint64_t *ret)
+{
+	*ret = 0;
+	if (!value)
+		return R_OK;
+	if (!json_is_integer(value))
+		return R_FORMAT_TYPE;
+	if (json_integer_value(value) < 1)
+		return R_FORMAT_RANGE;
+	*ret = (uint64_t)json_integer_value(value);
+	return R_OK;
+}
+
+enum reason front_rule(const json_t *in, struct rule *ret, char about[ABOUT_MAX])
+{
+	static const char *const names[] = { "anchor", "manufacturer", "model", "group", "enrol", "until", "max", "from" };
+	const json_t *anchor = json_object_get(in, "anchor"), *group = json_object_get(in, "group");
+	const json_t *enrol = json_object_get(in, "enrol");
+	char from[RULE_NETWORKS_MAX][NETWORK_TEXT_MAX];
+	size_t count = 0;
+	uint64_t until;
+	bool has;
+
+	memset(ret, 0, sizeof(*ret));
+	TRY(front_members(in, names, ARRAY_LEN(names), "", about));
+	front_about(about, "", "anchor");
+	if (!anchor)
+		return R_FORMAT_MISSING_KEY;
+	TRY(digest_of_text(anchor, ret->anchor, &has));
+	front_about(about, "", "manufacturer");
+	TRY(front_text(json_object_get(in, "manufacturer"), ret->manufacturer, sizeof(ret->manufacturer)));
+	front_about(about, "", "model");
+	TRY(front_text(json_object_get(in, "model"), ret->model, sizeof(ret->model)));
+	front_about(about, "", "group");
+	if (group)
+		TRY(front_text(group, ret->group, sizeof(ret->group)));
+	front_about(about, "", "enrol");
+	if (enrol && !json_is_boolean(enrol))
+		return R_FORMAT_TYPE;
+	ret->enrols = json_is_true(enrol);
+	front_about(about, "", "until");
+	TRY(number_of(json_object_get(in, "until"), &until));
+	ret->expires = (int64_t)until;
+	front_about(about, "", "max");
+	TRY(number_of(json_object_get(in, "max"), &ret->most));
+	front_about(about, "", "from");
+	TRY(texts(json_object_get(in, "from"), from[0], sizeof(from[0]), RULE_NETWORKS_MAX, &count));
+	for (size_t i = 0; i < count; i++) {
+		front_about(about, "from", from[i]);
+		TRY(network_read(from[i], &ret->network[i]));
+	}
+	ret->network_count = (uint32_t)count;
+	about[0] = '\0';
 	return R_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "format/policy.h"
 #include "server/msg.h"
+#include "server/store.h"
 
 /* A member that something is wrong with, and where it stands; escaped, since others wrote it. */
 void front_about(char about[ABOUT_MAX], const char *where, const char *member);
@@ -25,5 +26,7 @@ enum reason front_policy(const json_t *in, struct policy *ret, char about[ABOUT_
 enum reason front_ek_list(const json_t *in, char about[ABOUT_MAX], struct blob *ret) must_check;
 /* front_reference.c; docs/references.md, "JSON": a reference set, encoded. */
 enum reason front_references(const json_t *in, char about[ABOUT_MAX], struct blob *ret) must_check;
+/* {anchor, manufacturer, model, group, enrol, until, max, from: [network]} */
+enum reason front_rule(const json_t *in, struct rule *ret, char about[ABOUT_MAX]) must_check;
 
 #endif

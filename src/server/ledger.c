@@ -376,6 +376,7 @@ static enum reason turn(struct ledger *l)
 	workers_retire(l);
 	jobs_expire(l);
 	pending_expire(l);
+	rules_clock(l);
 	turn_end(l);
 	job_assign(l);
 	/* A job that could not be handed on was answered just now. */

@@ -62,6 +62,10 @@ struct job {
 	bool node_new;
 	bool withheld;			/* recorded, and its verdict does not leave */
 	struct node_ek ek[LIMIT_EKS];	/* proved in this session */
+	struct {
+		bool known;
+		uint8_t digest[SHA256_LEN];
+	} origin[LIMIT_EKS];		/* of each of these */
 	size_t ek_count;
 	struct pcr_selection implemented;
 	bool judged, signed_;
@@ -131,6 +135,7 @@ struct ledger {
 	uint64_t unproven_until;	/* see audit_unproven() */
 	uint64_t next_expiry;		/* see pending_expire() */
 	struct msg_release_keys release_keys;	/* what the supervisor saw last */
+	uint64_t next_rule_clock;	/* see rules_clock() */
 	struct counters count;
 };
 
@@ -206,6 +211,16 @@ enum reason pending_room(struct ledger *l) must_check;
 enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attest *m) must_check;
 /* Of a new node, when it is recorded: R_SERVER_BUSY when it would come in otherwise now. */
 enum reason enrol_still_true(struct ledger *l, struct job *j) must_check;
+
+/* ledger_rule.c */
+/* R_OK for a rule that only marks, or may enrol now; else why it does not. */
+enum reason rule_in_force(const struct rule *r, int64_t now) must_check;
+/* What rules make of a new node that no list knows. */
+enum reason node_ruled(struct ledger *l, const struct job *j, struct node *n) must_check;
+/* Counts it, in the transaction that adds it: a node that came in by a rule. */
+enum reason rule_used(struct ledger *l, const struct node *n) must_check;
+/* Rules remember the highest time: a clock that is set back gives them no more of it. Called each turn. */
+void rules_clock(struct ledger *l);
 
 /* ledger_alias.c */
 /* Whether the next challenge offers to enrol again; after a gate's attestation. */

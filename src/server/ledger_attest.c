@@ -341,6 +341,7 @@ static enum reason node_record(struct ledger *l, struct job *j)
 		/* A parallel session enrolled the same EK with another AK. */
 		if (r != R_OK)
 			return r == R_STORE_EXISTS ? R_NODE_CONFLICT : r;
+		TRY(rule_used(l, n));
 	} else {
 		TRY(store_node_attested(l->store, n));
 	}

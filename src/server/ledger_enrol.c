@@ -138,6 +138,7 @@ static enum reason enrol_answer_of(struct ledger *l, struct job *j, const struct
 		bool usable = false;
 
 		channel_bool(&ek[i].has_certificate);
+		channel_bool(&ek[i].has_origin);
 		TRY(ek_usable(l, j, &ek[i], &usable));
 		if (!usable) {
 			/* The first one's reason is what the operator can act on. */
@@ -151,6 +152,9 @@ static enum reason enrol_answer_of(struct ledger *l, struct job *j, const struct
 		to->has_certificate = ek[i].has_certificate;
 		memcpy(to->certificate_digest, ek[i].certificate_digest, SHA256_LEN);
 		memcpy(to->spki_digest, ek[i].spki_digest, SHA256_LEN);
+		/* A rule is about vendor CAs: what a list or the record vouches for has none. */
+		to->has_origin = ek[i].has_origin && ek[i].trust == EK_TRUST_CA;
+		memcpy(to->origin, ek[i].origin, SHA256_LEN);
 		TRY(sha256(BYTES(ek[i].proof), to->proof_digest));
 		a->credential[a->credential_count++] = (struct enrol_credential){
 			.ek_name = bytes_of(ek[i].name, ek[i].name_len),
@@ -200,8 +204,9 @@ static const struct enrol_token_ek *token_ek(const struct enrol_token *t, const 
 }
 
 static enum reason proof_check(const struct enrol_token *t, const struct msg_attest *m, size_t at,
-			       struct node_ek *ret)
+			       struct job *j)
 {
+	struct node_ek *ret = &j->ek[at];
 	uint8_t digest[SHA256_LEN];
 
 	if (m->proof[at].ek_name_len > sizeof(m->proof[at].ek_name))
@@ -217,6 +222,9 @@ static enum reason proof_check(const struct enrol_token *t, const struct msg_att
 	ret->has_certificate = ek->has_certificate;
 	memcpy(ret->certificate_digest, ek->certificate_digest, SHA256_LEN);
 	memcpy(ret->spki_digest, ek->spki_digest, SHA256_LEN);
+	j->origin[at].known = ek->has_origin;
+	memcpy(j->origin[at].digest, ek->origin, SHA256_LEN);
+	j->ek_count = at + 1;
 	return R_OK;
 }
 
@@ -265,7 +273,7 @@ static enum reason listed_of(struct ledger *l, const struct job *j, struct liste
 	return found ? R_OK : R_STORE_NOT_FOUND;
 }
 
-/* What lists make of a new node: without one it waits for a person. */
+/* What lists make of a new node, and rules where no list knows it: without either it waits for a person. */
 static enum reason node_listed(struct ledger *l, const struct job *j, struct node *n)
 {
 	struct listed_ek listed;
@@ -278,8 +286,10 @@ static enum reason node_listed(struct ledger *l, const struct job *j, struct nod
 		snprintf(n->basis, sizeof(n->basis), "EK lists contradict each other");
 		return R_OK;
 	}
+	if (r == R_STORE_NOT_FOUND)
+		return node_ruled(l, j, n);
 	if (r != R_OK)
-		return r == R_STORE_NOT_FOUND ? R_OK : r;
+		return r;
 	/* A label is one node's, unless that is retired: which of the two it is now is for a person to say. */
 	r = store_node_labelled(l->store, listed.label, n->id, other);
 	if (r == R_OK) {
@@ -358,7 +368,7 @@ enum reason enrol_finish(struct ledger *l, struct job *j, const struct msg_attes
 		return R_ENROL_PROOF;
 	/* One wrong proof spoils all: there is no guessing beside a right one. */
 	for (uint32_t i = 0; i < m->proof_count; i++)
-		TRY(proof_check(&t, m, i, &j->ek[j->ek_count++]));
+		TRY(proof_check(&t, m, i, j));
 	j->implemented = t.implemented;
 	j->s.banks_proved = true;
 

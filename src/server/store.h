@@ -9,11 +9,13 @@
 #define BOOTGATE_SERVER_STORE_H
 
 #include "appraise/appraise.h"
+#include "appraise/ek_firmware.h"
+#include "format/network.h"
 #include "format/protocol.h"
 
 struct store;
 
-#define STORE_SCHEMA 5
+#define STORE_SCHEMA 6
 
 /*
  * Opens or makes the database at `path`. R_STORE_NEWER for a newer schema; an older
@@ -36,6 +38,8 @@ const char *node_state_name(enum node_state s);
 #define GROUP_MAX 64u
 /* Of a list of endorsement keys, the same. */
 #define LIST_NAME_MAX 64u
+/* Of a rule's name, the same. */
+#define RULE_NAME_MAX 32u
 
 struct node {
 	uint8_t id[SHA256_LEN];		/* SHA-256 of the first EK's name */
@@ -46,6 +50,7 @@ struct node {
 	char label[64];			/* "" for none */
 	char basis[128];		/* "operator uid 0 root", "EK list papers.csv" */
 	char group[GROUP_MAX];		/* "" for none */
+	char rule[RULE_NAME_MAX];	/* that was matched when it enrolled, "" for none */
 	char peer[64];			/* address it enrolled from */
 	int64_t created, approved, seen;
 	struct pcr_selection implemented;	/* banks of its TPM */
@@ -72,6 +77,8 @@ enum reason store_node_add(struct store *s, const struct node *n) must_check;
 enum reason store_node_update(struct store *s, const struct node *n) must_check;
 /* Only what an attestation changes: the rest stays, its indexes are left alone. */
 enum reason store_node_attested(struct store *s, const struct node *n) must_check;
+/* The first that waits and that this rule matched, behind `after` (NULL: of all); R_STORE_NOT_FOUND. */
+enum reason store_node_marked(struct store *s, const char *rule, const uint8_t *after, struct node *ret) must_check;
 enum reason store_node_count(struct store *s, enum node_state state, uint64_t *ret) must_check;
 /* Up to `limit`, in the order of their ids, behind `after` (NULL: from the first). */
 enum reason store_node_each(struct store *s, const uint8_t *after, unsigned limit,
@@ -150,11 +157,49 @@ enum reason store_listed_like(struct store *s, const struct listed_ek *e, struct
 /* What is listed of this EK; R_STORE_AMBIGUOUS for entries that contradict each other. */
 enum reason store_listed_find(struct store *s, const struct node_ek *ek, struct listed_ek *ret) must_check;
 
+/*
+ * Rules (store_rule.c): what becomes of new nodes whose EK certificate leads to
+ * this root, and is of this model of TPM. They are marked, or come in.
+ */
+#define RULE_NETWORKS_MAX 8u
+struct rule {
+	char name[RULE_NAME_MAX];
+	uint8_t anchor[SHA256_LEN];
+	char manufacturer[EK_MANUFACTURER_MAX];
+	char model[40];
+	char group[GROUP_MAX];		/* "" for none */
+	bool enrols;
+	/* only of those that enrol */
+	int64_t expires;
+	uint64_t most;
+	struct network network[RULE_NETWORKS_MAX];
+	uint32_t network_count;
+	/* filled in: how many came in by it, the highest time that it has seen, who waits with its mark */
+	uint64_t used;
+	int64_t latest;
+	uint64_t waiting;
+};
+/* R_STORE_EXISTS. `origin`: see ek_origin(). */
+enum reason store_rule_add(struct store *s, const struct rule *r, const uint8_t origin[SHA256_LEN],
+			   int64_t now) must_check;
+/* R_RULE_UNKNOWN. */
+enum reason store_rule_get(struct store *s, const char *name, struct rule *ret) must_check;
+/* With the marks of those that wait: a rule of the same name that is made later begins with none. R_RULE_UNKNOWN. */
+enum reason store_rule_remove(struct store *s, const char *name) must_check;
+/* Of this origin, or all (NULL): those that enrol come first, then by name. */
+enum reason store_rule_each(struct store *s, const uint8_t *origin,
+			    enum reason (*f)(void *ctx, const struct rule *r), void *ctx) must_check;
+/* One more came in by it. R_RULE_EXHAUSTED. */
+enum reason store_rule_use(struct store *s, const char *name, int64_t now) must_check;
+/* Whether a rule that has not ended has not seen this time yet. */
+enum reason store_rule_behind(struct store *s, int64_t now, bool *ret) must_check;
+enum reason store_rule_seen(struct store *s, int64_t now) must_check;
+
 /* Groups of nodes (store_group.c). A name is checked by whoever makes it. */
 struct node_group {
 	char name[GROUP_MAX];
 	int64_t created;
-	uint64_t nodes, listed;		/* that are in it */
+	uint64_t nodes, listed, rules;	/* that are in it, or name it */
 };
 /* R_STORE_EXISTS for one that is there. */
 enum reason store_group_add(struct store *s, const char *name, int64_t now) must_check;

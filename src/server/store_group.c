@@ -31,7 +31,8 @@ static enum reason in_use(struct store *s, const char *name)
 	_statement_ st = NULL;
 
 	TRY(db_get(s, "SELECT EXISTS (SELECT 1 FROM node WHERE grp = ?1)"
-		      " OR EXISTS (SELECT 1 FROM listed_ek WHERE grp = ?1)", &st));
+		      " OR EXISTS (SELECT 1 FROM listed_ek WHERE grp = ?1)"
+		      " OR EXISTS (SELECT 1 FROM rule WHERE grp = ?1)", &st));
 	db_text(st, 1, name);
 	TRY(db_row(s, st));
 	return sqlite3_column_int(st, 0) ? R_GROUP_USED : R_OK;
@@ -68,7 +69,8 @@ enum reason store_group_each(struct store *s, enum reason (*f)(void *ctx, const 
 	enum reason r;
 
 	TRY(db_get(s, "SELECT g.name, g.created, (SELECT count(*) FROM node WHERE grp = g.name AND grp <> ''),"
-		      " (SELECT count(*) FROM listed_ek WHERE grp = g.name) FROM node_group AS g ORDER BY g.name", &st));
+		      " (SELECT count(*) FROM listed_ek WHERE grp = g.name),"
+		      " (SELECT count(*) FROM rule WHERE grp = g.name) FROM node_group AS g ORDER BY g.name", &st));
 	while ((r = db_row(s, st)) == R_OK) {
 		struct node_group g;
 
@@ -76,6 +78,7 @@ enum reason store_group_each(struct store *s, enum reason (*f)(void *ctx, const 
 		g.created = sqlite3_column_int64(st, 1);
 		g.nodes = (uint64_t)sqlite3_column_int64(st, 2);
 		g.listed = (uint64_t)sqlite3_column_int64(st, 3);
+		g.rules = (uint64_t)sqlite3_column_int64(st, 4);
 		TRY(f(ctx, &g));
 	}
 	return r == R_STORE_NOT_FOUND ? R_OK : r;

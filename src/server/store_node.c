@@ -8,7 +8,7 @@
 	"id, ak_name, ak_public, state, label, basis, peer, created, approved, "  \
 	"seen, implemented, clock_known, clock, reset_count, restart_count, "     \
 	"firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp, board, "     \
-	"ek_set, ek_offers"
+	"ek_set, ek_offers, rule"
 
 const char *node_state_name(enum node_state s)
 {
@@ -51,6 +51,7 @@ static enum reason node_of(sqlite3_stmt *st, struct node *ret)
 	db_col_text(st, 22, ret->group, sizeof(ret->group));
 	db_col_text(st, 23, ret->board, sizeof(ret->board));
 	ret->ek_offers = (uint32_t)sqlite3_column_int64(st, 25);
+	db_col_text(st, 26, ret->rule, sizeof(ret->rule));
 	return db_col_fixed(st, 24, ret->ek_set, sizeof(ret->ek_set));
 }
 
@@ -82,6 +83,7 @@ static enum reason node_bind(sqlite3_stmt *st, const struct node *n, struct blob
 	db_text(st, 24, n->board);
 	db_bytes(st, 25, BYTES(n->ek_set));
 	db_int(st, 26, n->ek_offers);
+	db_text(st, 27, n->rule);
 	return R_OK;
 }
 
@@ -148,7 +150,7 @@ enum reason store_node_add(struct store *s, const struct node *n)
 
 	TRY(db_get(s, "INSERT INTO node (" NODE_COLUMNS ")"
 		      " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,"
-		      "?21,?22,?23,?24,?25,?26)",
+		      "?21,?22,?23,?24,?25,?26,?27)",
 		   &st));
 	TRY(node_bind(st, n, &keep));
 	return db_run(s, st);
@@ -161,7 +163,7 @@ enum reason store_node_add(struct store *s, const struct node *n)
 	"last_reason=?19, verdicts=?20, audit_until=?21, unlisted=?22, ek_set=?25, ek_offers=?26"
 #define SET_REST                                                                   \
 	"ak_name=?2, ak_public=?3, state=?4, label=?5, basis=?6, peer=?7, "        \
-	"created=?8, approved=?9, grp=?23, board=?24"
+	"created=?8, approved=?9, grp=?23, board=?24, rule=?27"
 
 static enum reason update(struct store *s, sqlite3_stmt *st, const struct node *n)
 {
@@ -186,6 +188,19 @@ enum reason store_node_attested(struct store *s, const struct node *n)
 
 	TRY(db_get(s, "UPDATE node SET " SET_ATTESTED " WHERE id=?1", &st));
 	return update(s, st, n);
+}
+
+enum reason store_node_marked(struct store *s, const char *rule, const uint8_t *after, struct node *ret)
+{
+	_statement_ st = NULL;
+
+	TRY(db_get(s, "SELECT " NODE_COLUMNS " FROM node WHERE rule = ? AND rule <> '' AND state = ? AND id > ?"
+		      " ORDER BY id LIMIT 1", &st));
+	db_text(st, 1, rule);
+	db_int(st, 2, NODE_PENDING);
+	db_bytes(st, 3, bytes_of(after, after ? SHA256_LEN : 0));
+	TRY(db_row(s, st));
+	return node_of(st, ret);
 }
 
 enum reason store_node_count(struct store *s, enum node_state state, uint64_t *ret)

@@ -91,11 +91,20 @@ static const char CERTIFICATES[] =
 	" DEFAULT x'0000000000000000000000000000000000000000000000000000000000000000';"
 	"ALTER TABLE node ADD COLUMN ek_offers INT NOT NULL DEFAULT 0;";
 
+/* Rules for new nodes, and which of them a node matched. */
+static const char RULES[] =
+	"ALTER TABLE node ADD COLUMN rule TEXT NOT NULL DEFAULT '';"
+	"CREATE INDEX node_rule ON node(rule, state) WHERE rule <> '';"
+	"CREATE TABLE rule ("
+	" name TEXT PRIMARY KEY, origin BLOB NOT NULL, anchor BLOB NOT NULL, manufacturer TEXT NOT NULL,"
+	" model TEXT NOT NULL, grp TEXT NOT NULL, enrols INT NOT NULL, expires INT NOT NULL,"
+	" most INT NOT NULL, networks BLOB NOT NULL, used INT NOT NULL, latest INT NOT NULL) WITHOUT ROWID;";
+
 /*
  * migration[n] leads from schema n to n + 1; a new database walks all of
  * them, so that there is one way only to each schema.
  */
-static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS, BOARDS, CERTIFICATES };
+static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS, BOARDS, CERTIFICATES, RULES };
 
 static enum reason schema_of(struct store *s, int *ret)
 {

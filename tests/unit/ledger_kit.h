@@ -464,8 +464,9 @@ struct arrival {
 	struct msg_judged g;
 };
 
-/* Evidence of a new node with this AK and EK is with the worker. */
-static inline struct arrival arriving(struct scene *s, uint8_t ak, uint8_t ek, bool certificate)
+/* Evidence of a new node with this AK and EK is with the worker; `origin` may be NULL. */
+static inline struct arrival arriving_from(struct scene *s, uint8_t ak, uint8_t ek, bool certificate,
+					   const uint8_t *origin, const char *peer, unsigned worker)
 {
 	struct arrival a = { .g = judged_make(s) };
 	const uint8_t proof[SHA256_LEN] = { 9 };
@@ -475,13 +476,22 @@ static inline struct arrival arriving(struct scene *s, uint8_t ak, uint8_t ek, b
 
 	t.ek[0].name[2] = m.proof[0].ek_name[2] = ek;
 	t.ek[0].has_certificate = certificate;
+	t.ek[0].has_origin = origin != NULL;
+	if (origin)
+		memcpy(t.ek[0].origin, origin, SHA256_LEN);
+	snprintf(m.peer, sizeof(m.peer), "%s", peer);
 	seal_again(s, &t, &m);
 	key_make(&fresh, ak);
 	memcpy(a.g.ak_public, fresh.ak_public, fresh.ak_public_len);
 	s->body[0] = s->last_nonce;
 	a.asked = ASK(s, &s->front, MSG_ATTEST, &m, BYTES(s->body));
-	a.job = judging(s);
+	a.job = judging_by(s, worker);
 	return a;
+}
+
+static inline struct arrival arriving(struct scene *s, uint8_t ak, uint8_t ek, bool certificate)
+{
+	return arriving_from(s, ak, ek, certificate, NULL, "", 0);
 }
 
 static inline enum reason arrived(struct scene *s, struct arrival *a, enum directive d)

@@ -6,6 +6,7 @@
 #include "cert_kit.h"
 
 #include "appraise/ek.h"
+#include "appraise/ek_trust.h"
 #include "crypto/issue.h"
 
 static struct kit *k;
@@ -333,6 +334,28 @@ static void free_certified(void)
 	blob_free(&leaf_der);
 }
 
+/* Of the root and of what the EK certificate says of its TPM, and of nothing else. */
+static void assert_origin(const struct ek_result *e)
+{
+	struct cert_info i;
+	struct cert *c;
+	struct blob der = der_of(&root);
+	uint8_t want[SHA256_LEN], other[SHA256_LEN];
+
+	assert_true(e->has_origin);
+	assert_ok(cert_read(blob_bytes(&der), &c));
+	assert_ok(cert_describe(c, &i));
+	assert_ok(ek_origin(i.digest, "IBM", "SW  TPM", want));
+	assert_memory_equal(e->origin, want, SHA256_LEN);
+	assert_ok(ek_origin(i.digest, "IBMS", "W  TPM", other));
+	assert_memory_not_equal(want, other, SHA256_LEN);
+	i.digest[0] ^= 1;
+	assert_ok(ek_origin(i.digest, "IBM", "SW  TPM", other));
+	assert_memory_not_equal(want, other, SHA256_LEN);
+	cert_free(&c);
+	blob_free(&der);
+}
+
 /* The CAs in between come from the TPM. */
 static void test_trusted(void **state)
 {
@@ -350,10 +373,12 @@ static void test_trusted(void **state)
 	assert_reason(R_OK, result[1].reason);
 	assert_int_equal(result[1].trust, EK_TRUST_CA);
 	assert_string_equal(result[1].detail, "");
+	assert_origin(&result[1]);
 	now += 2L * DAY;
 	assert_ok(check());
 	assert_reason(R_EK_EXPIRED, result[1].reason);
 	assert_int_equal(result[1].trust, EK_TRUST_NONE);
+	assert_false(result[1].has_origin);
 	blob_free(&chain);
 	free_certified();
 }

@@ -148,7 +148,7 @@ static void the_key_of_another(void **state)
 	sql(s, "INSERT INTO node SELECT CAST(zeroblob(31) || x'22' AS BLOB), CAST(zeroblob(33) || x'22' AS BLOB),"
 	       " ak_public, state, '', basis, peer, created, approved, seen, implemented, clock_known, clock, reset_count,"
 	       " restart_count, firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp, board,"
-	       " ek_set, ek_offers FROM node");
+	       " ek_set, ek_offers, '' FROM node");
 	sql(s, "INSERT INTO node_ek (name, node, spki) SELECT CAST(x'000b02' || zeroblob(31) AS BLOB), id, zeroblob(32)"
 	       " FROM node WHERE label = ''");
 	assert_ok(shows(s, 7));

@@ -214,7 +214,7 @@ static void retired_comes_back_without_its_label(void **state)
 	sql(s, "INSERT INTO node SELECT CAST(zeroblob(31) || x'33' AS BLOB), CAST(zeroblob(33) || x'33' AS BLOB),"
 	       " ak_public, 0, '', basis, peer, created, approved, seen, implemented, clock_known, clock, reset_count,"
 	       " restart_count, firmware, ask_enrol, last_directive, last_reason, verdicts, audit_until, unlisted, grp, board,"
-	       " ek_set, ek_offers FROM node WHERE state = 1");
+	       " ek_set, ek_offers, '' FROM node WHERE state = 1");
 	assert_ok(asked(s, ADMIN_NODE_REBIND, "00000000", ID_2, false, NULL));
 	assert_value(s, "1", "SELECT count(*) FROM node WHERE label = 'n1'");
 	assert_value(s, "", "SELECT label FROM node WHERE basis LIKE '%in place of 00000000'");

@@ -66,6 +66,9 @@ static struct enrol_token enrol_sample(size_t eks)
 		if (t.ek[i].has_certificate)
 			fill(t.ek[i].certificate_digest, SHA256_LEN, 4);
 		fill(t.ek[i].spki_digest, SHA256_LEN, 5);
+		t.ek[i].has_origin = i != 1;
+		if (t.ek[i].has_origin)
+			fill(t.ek[i].origin, SHA256_LEN, 7);
 		fill(t.ek[i].proof_digest, SHA256_LEN, 6);
 	}
 	return t;
@@ -85,6 +88,8 @@ static void test_enrol(void **state)
 	assert_memory_equal(again.ek[1].name, t.ek[1].name, EK_NAME_MAX);
 	assert_true(again.ek[0].has_certificate && !again.ek[1].has_certificate);
 	assert_memory_equal(again.ek[0].certificate_digest, t.ek[0].certificate_digest, SHA256_LEN);
+	assert_true(again.ek[0].has_origin && !again.ek[1].has_origin);
+	assert_memory_equal(again.ek[0].origin, t.ek[0].origin, SHA256_LEN);
 	assert_memory_equal(again.ek[1].spki_digest, t.ek[1].spki_digest, SHA256_LEN);
 	assert_memory_equal(again.ek[1].proof_digest, t.ek[1].proof_digest, SHA256_LEN);
 	assert_int_equal(again.implemented.bank[1].mask, PCR_ALL);
@@ -124,7 +129,7 @@ static void test_largest(void **state)
 
 	(void)state;
 	t.ek[0].name_len = EK_NAME_MAX;
-	t.ek[1].has_certificate = true;
+	t.ek[1].has_certificate = t.ek[1].has_origin = true;
 	t.issued = INT64_MAX;
 	t.implemented.count = LIMIT_BANKS;
 	for (size_t i = 0; i < LIMIT_BANKS; i++)
