@@ -39,6 +39,8 @@ int ctl_node_rebind(int argc, char **argv);
 int ctl_node_evidence(int argc, char **argv);
 int ctl_ref_list(int argc, char **argv);
 int ctl_ref_show(int argc, char **argv);
+int ctl_ref_export(int argc, char **argv);
+int ctl_ref_import(int argc, char **argv);
 int ctl_ref_diff(int argc, char **argv);
 int ctl_ref_learn(int argc, char **argv);
 int ctl_ref_activate(int argc, char **argv);

@@ -43,6 +43,8 @@ static const struct {
 	{ "ref", "stage", ctl_ref_stage,
 	  "GATE.EFI [--ipxe NAME] [--name TEXT] [--version TEXT] [--reason TEXT] [--dry-run] [--json]",
 	  "stage what a gate image will measure, computed from the file" },
+	{ "ref", "export", ctl_ref_export, "FILE [ID...]", "variants into a file, all active ones where none is named" },
+	{ "ref", "import", ctl_ref_import, "FILE --reason TEXT [--dry-run] [--json]", "stage the variants of a file" },
 	{ "ref", "activate", ctl_ref_activate, "(ID... | --all-staged) [--security-version N] --reason TEXT [--dry-run]",
 	  "allow a staged variant" },
 	{ "ref", "revoke", ctl_ref_revoke, "(ID... | --all-staged) [--reason TEXT] [--dry-run]",

@@ -7,8 +7,6 @@
 #include "base/cleanup.h"
 #include "format/cbor.h"
 
-#define EVENT_TEXT_MAX 200u
-
 static const char *const states[VARIANT_STATE_MAX] = {
 	"staged", "active", "retiring", "revoked",
 };
@@ -54,7 +52,7 @@ static enum reason event_read(struct cursor *c, struct reference_event *ret)
 	ret->pcr = (uint8_t)pcr;
 	TRY(cbor_u32(c, 0, UINT32_MAX, &ret->type));
 	TRY(digests_read(c, ret));
-	return cbor_text(c, 0, EVENT_TEXT_MAX, CHARSET_PRINTABLE, &ret->text);
+	return cbor_text(c, 0, REFERENCE_EVENT_TEXT_MAX, CHARSET_PRINTABLE, &ret->text);
 }
 
 static enum reason events_read(struct cursor *c, struct reference_variant *ret)
@@ -136,7 +134,7 @@ static void event_write(struct cbor_writer *w, const struct reference_event *e)
 		cbor_put_uint(w, 0, UINT16_MAX, e->digest[i].alg);
 		cbor_put_bytes(w, len, len, e->digest[i].digest);
 	}
-	cbor_put_text(w, 0, EVENT_TEXT_MAX, CHARSET_PRINTABLE, e->text);
+	cbor_put_text(w, 0, REFERENCE_EVENT_TEXT_MAX, CHARSET_PRINTABLE, e->text);
 }
 
 static void variant_write(struct cbor_writer *w, const struct reference_variant *v)

@@ -10,6 +10,7 @@
 #include "format/protocol.h"
 
 #define REFERENCE_TEXT_MAX 128u
+#define REFERENCE_EVENT_TEXT_MAX 200u
 #define REFERENCE_EVENTS_MAX 2048u	/* of one variant */
 #define REFERENCE_SET_MAX 512u		/* variants handed to a worker */
 #define LIMIT_REFERENCE (1u << 20)	/* one variant, encoded */

@@ -24,7 +24,7 @@ static void variant_out(struct out *o, const struct reference_variant *v, bool e
 	for (size_t i = 0; i < v->event_count; i++) {
 		const struct reference_event *e = &v->event[i];
 		const char *type = eventlog_type_name(e->type);
-		char text[FINDING_TEXT_MAX];
+		char text[REFERENCE_EVENT_TEXT_MAX + 1];
 
 		out_object(o, NULL);
 		out_number(o, "pcr", e->pcr);
@@ -36,7 +36,8 @@ static void variant_out(struct out *o, const struct reference_variant *v, bool e
 			out_hex(o, bank ? bank : "unknown", e->digest[d].digest);
 		}
 		out_end(o);
-		text_escape(e->text, text, sizeof(text));
+		/* Printable since it was read: as it is, for it is exported and read again. */
+		snprintf(text, sizeof(text), "%.*s", (int)e->text.n, e->text.n ? (const char *)e->text.p : "");
 		out_text(o, "text", text);
 		out_end(o);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* References as JSON (docs/references.md) into a reference set. */
+/* References as JSON (docs/references.schema.json) into a reference set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

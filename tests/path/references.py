@@ -10,8 +10,11 @@ import socket
 import subprocess
 import unittest
 
+import jsonschema
+
 import kit
 
+SCHEMA = os.path.join(kit.TOP, "docs", "references.schema.json")
 SEPARATOR = 4
 
 
@@ -87,6 +90,72 @@ class Compared(kit.PathCase):
         self.assertIn(f"variant {new} of boot-path would be active", said)
         self.assertEqual(json.loads(self.control.ctl("ref", "activate", new, "--reason", "test", "--json"))["state"],
                          "active")
+
+    def written(self, content):
+        path = os.path.join(self.folder, "written.json")
+        with open(path, "w", encoding="ascii") as f:
+            json.dump(content, f)
+        return path
+
+    def test_import_of_what_was_exported(self):
+        with open(SCHEMA, encoding="ascii") as f:
+            schema = json.load(f)
+        jsonschema.Draft7Validator.check_schema(schema)
+        path = os.path.join(self.folder, "references.json")
+        backslashes = "\\EFI\\BOOT" * 20
+        one, two, _ = self.stage(variant(event("a"), event(backslashes)), variant(event("b", ("sha1", "sm3"))
+                                 if "sm3" in hashlib.algorithms_available else event("b", ("sha1", "sha512"))),
+                                 variant(event("c")))
+        self.control.ctl("ref", "export", path, one, two)
+        with open(path, encoding="ascii") as f:
+            exported = json.load(f)
+        jsonschema.validate(exported, schema)
+        self.assertEqual([v["events"][-1]["text"] for v in exported["variants"]], [backslashes, "b"])
+        self.assertTrue(all(v["known"] for v in self.imported(path)))
+
+        # At another server nothing of it is known; here that is: revoked.
+        self.control.ctl("ref", "revoke", one, two)
+        self.assertIn("policy.reason-missing", self.control.ctl("ref", "import", path, code=1))
+        self.assertEqual([v["state"] for v in self.imported(path, "--dry-run")], ["staged"] * 2)
+        self.assertEqual(len(self.control.json("ref", "list")["variants"]), 3)
+        new = self.imported(path)
+        self.assertEqual([(v["state"], v["known"]) for v in new], [("staged", False)] * 2)
+        self.assertEqual(self.control.json("ref", "diff", one, str(new[0]["id"]))["events"], [])
+        self.assertEqual(self.control.json("ref", "show", str(new[0]["id"]))["source"],
+                         ("imported unsigned: computed from SHA-256 " + "00" * 32)[:127])
+        self.assertEqual(self.control.audit("ref.import")[-1]["detail"], "2 variants imported unsigned: test")
+
+        # All that is active, where nothing is named.
+        self.control.ctl("ref", "activate", str(new[1]["id"]), "--reason", "test")
+        self.assertIn("1 variants", self.control.ctl("ref", "export", path))
+
+    def imported(self, path, *options):
+        return self.control.json("ref", "import", path, "--reason", "test", *options)["variants"]
+
+    def test_schema_and_server_agree(self):
+        """What the published schema refuses is refused at import, and the other way round."""
+        with open(SCHEMA, encoding="ascii") as f:
+            schema = json.load(f)
+        good = {"schema": "bootgate-references-1", "variants": [variant(event("a"))]}
+        jsonschema.validate(good, schema)
+        self.imported(self.written(good))
+        first = good["variants"][0]
+        only = first["events"][0]
+        for change in ({"variants": []}, {"schema": "bootgate-references-2"}, {"more": 1},
+                       {"variants": [first | {"component": "gates"}]}, {"variants": [first | {"name": ""}]},
+                       {"variants": [first | {"name": "n" * 128}]}, {"variants": [first | {"state": "active"}]},
+                       {"variants": [first | {"security_version": -1}]}, {"variants": [first | {"events": []}]},
+                       {"variants": [first | {"events": [only | {"pcr": 24}]}]},
+                       {"variants": [first | {"events": [only | {"digests": {}}]}]},
+                       {"variants": [first | {"events": [only | {"digests": {"md5": "00"}}]}]},
+                       {"variants": [first | {"events": [only | {"digests": {"sha256": "00"}}]}]},
+                       {"variants": [first | {"events": [only | {"text": "t" * 201}]}]},
+                       {"variants": [first | {"events": [only | {"text": "a\nb"}]}]}):
+            with self.subTest(change=change):
+                with self.assertRaises(jsonschema.ValidationError):
+                    jsonschema.validate(good | change, schema)
+                self.assertIn("format.", self.control.ctl("ref", "import", self.written(good | change),
+                                                          "--reason", "test", code=3))
 
 
 class Predicted(kit.PathCase):
