@@ -73,7 +73,8 @@ static enum reason judge_all(const struct quote_checked *q, const struct referen
 
 enum reason appraise(const struct quote_checked *q, const struct session *session,
 		     const struct node_record *record, const struct reference_set *refs,
-		     const struct policy *policy, struct appraisal *ret)
+		     const struct policy *policy, const struct rollout_terms *rollout,
+		     struct appraisal *ret)
 {
 	_cleanup_free_ struct logs *l = calloc(1, sizeof *l);
 	_cleanup_free_ struct report *report = calloc(1, sizeof *report);
@@ -97,6 +98,10 @@ enum reason appraise(const struct quote_checked *q, const struct session *sessio
 	TRY(board_of(report, ret->record.board));
 	board_judge(ret->record.board, record->board, &ret->explanation);
 	policy_soften(policy, &ret->explanation);
+	/* The last, as it asks what all others found. */
+	if (rollout)
+		rollout_judge(rollout, refs, q->attest.reset_count, &ret->explanation, &ret->rollout,
+			      &j.update);
 	vector_make(&j, ret);
 	policy_affirm(policy, ret);
 	return R_OK;

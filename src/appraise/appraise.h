@@ -6,6 +6,7 @@
 #ifndef BOOTGATE_APPRAISE_APPRAISE_H
 #define BOOTGATE_APPRAISE_APPRAISE_H
 
+#include "appraise/rollout.h"
 #include "format/evidence.h"
 #include "format/explanation.h"
 #include "format/policy.h"
@@ -62,17 +63,19 @@ struct appraisal {
 	size_t submod_count;
 	struct verdict_submod submod[VERDICT_SUBMODS_MAX];
 	int8_t status;
-	enum directive directive;	/* admit, hold or refuse; no image chosen here */
+	enum directive directive;	/* no image chosen here */
+	enum rollout_seen rollout;
 	struct node_record record;	/* what there is to record now */
 };
 
 /*
  * R_OK whatever was found; another reason only when judging itself failed
- * (memory, cryptography), and then nothing was judged.
+ * (memory, cryptography), and then nothing was judged. `rollout` may be NULL.
  */
 enum reason appraise(const struct quote_checked *q, const struct session *session,
 		     const struct node_record *record, const struct reference_set *refs,
-		     const struct policy *policy, struct appraisal *ret) must_check;
+		     const struct policy *policy, const struct rollout_terms *rollout,
+		     struct appraisal *ret) must_check;
 
 /*
  * Whether a serial number tells boards apart: false for what vendors forgot
@@ -91,8 +94,10 @@ struct verdict_context {
 	enum directive allowed;
 	enum reason allowed_reason;	/* R_OK with DIRECTIVE_ADMIT */
 	const char *allowed_detail;
-	bool has_manifest;		/* taken only with admit and update */
+	/* The host image, taken only with admit; the maintenance image, only with update. */
+	bool has_manifest, has_update;
 	uint8_t manifest_digest[SHA256_LEN];
+	uint8_t update_digest[SHA256_LEN];
 	uint32_t lifetime;		/* 0: the policy's */
 	uint32_t retry_after;		/* of a refusal: refused_after */
 	uint32_t refused_after;

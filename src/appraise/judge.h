@@ -37,6 +37,7 @@ void policy_affirm(const struct policy *policy, struct appraisal *a);
 struct judged {
 	bool components;		/* the logs were true, so components were judged */
 	bool facts;			/* there was a rule for facts */
+	bool update;			/* all there is to warn of is what a rollout changes */
 };
 void vector_make(const struct judged *j, struct appraisal *a);
 

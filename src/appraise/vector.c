@@ -142,6 +142,8 @@ void vector_make(const struct judged *j, struct appraisal *a)
 		a->directive = DIRECTIVE_REFUSE;
 	else if (worst == SEVERITY_HOLD)
 		a->directive = DIRECTIVE_HOLD;
+	else if (j->update)
+		a->directive = DIRECTIVE_UPDATE;
 	else
 		a->directive = DIRECTIVE_ADMIT;
 }

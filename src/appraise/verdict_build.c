@@ -95,9 +95,12 @@ enum reason verdict_build(const struct verdict_context *x, struct verdict *ret)
 	memcpy(ret->evidence_digest, x->evidence_digest, SHA256_LEN);
 	ret->directive = worse(a->directive, x->allowed);
 	/* Nothing is released to a node that does not boot now. */
-	if (ret->directive == DIRECTIVE_ADMIT || ret->directive == DIRECTIVE_UPDATE) {
+	if (ret->directive == DIRECTIVE_ADMIT) {
 		ret->has_manifest = x->has_manifest;
 		memcpy(ret->manifest_digest, x->manifest_digest, SHA256_LEN);
+	} else if (ret->directive == DIRECTIVE_UPDATE) {
+		ret->has_manifest = x->has_update;
+		memcpy(ret->manifest_digest, x->update_digest, SHA256_LEN);
 	}
 	ret->lifetime = x->lifetime ? x->lifetime : x->policy->lifetime;
 	ret->retry_after = ret->directive == DIRECTIVE_REFUSE ? x->refused_after : x->retry_after;

@@ -29,7 +29,7 @@ int ctl_ref_stage(int argc, char **argv);
 /* decode.c: tables that a machine has of itself, offline on files */
 int ctl_report_decode(int argc, char **argv);
 
-/* node.c, group.c, ref.c, image.c, image_sign.c, key.c, explain.c, site.c, verdict.c, policy.c, ek_*.c, server.c (audit too) */
+/* node.c, group.c, ref.c, rollout.c, image.c, image_sign.c, key.c, explain.c, site.c, verdict.c, policy.c, ek_*.c, server.c (audit too) */
 int ctl_node_list(int argc, char **argv);
 int ctl_node_show(int argc, char **argv);
 int ctl_node_approve(int argc, char **argv);
@@ -56,6 +56,14 @@ int ctl_group_list(int argc, char **argv);
 int ctl_group_add(int argc, char **argv);
 int ctl_group_remove(int argc, char **argv);
 int ctl_group_assign(int argc, char **argv);
+int ctl_rollout_list(int argc, char **argv);
+int ctl_rollout_show(int argc, char **argv);
+int ctl_rollout_create(int argc, char **argv);
+int ctl_rollout_start(int argc, char **argv);
+int ctl_rollout_pause(int argc, char **argv);
+int ctl_rollout_resume(int argc, char **argv);
+int ctl_rollout_stop(int argc, char **argv);
+int ctl_rollout_retry(int argc, char **argv);
 int ctl_explain(int argc, char **argv);
 int ctl_key_new(int argc, char **argv);
 int ctl_key_show(int argc, char **argv);

@@ -49,6 +49,18 @@ static const struct {
 	  "allow a staged variant" },
 	{ "ref", "revoke", ctl_ref_revoke, "(ID... | --all-staged) [--reason TEXT] [--dry-run]",
 	  "allow a variant no more" },
+	{ "rollout", "create", ctl_rollout_create,
+	  "NAME --group GROUP --image IMAGE --variant ID [--variant ID]...\n"
+	  "         [--failures N] [--tries N] [--at-once N] [--reason TEXT] [--dry-run]",
+	  "describe an update of a group's nodes" },
+	{ "rollout", "list", ctl_rollout_list, "[--json]", "rollouts and how far they are" },
+	{ "rollout", "show", ctl_rollout_show, "NAME [--json]", "one rollout, node by node" },
+	{ "rollout", "start", ctl_rollout_start, "NAME --reason TEXT [--dry-run]", "begin it, or begin it anew" },
+	{ "rollout", "pause", ctl_rollout_pause, "NAME [--reason TEXT] [--dry-run]", "no further node gets its update" },
+	{ "rollout", "resume", ctl_rollout_resume, "NAME [--reason TEXT] [--dry-run]", "go on after a pause" },
+	{ "rollout", "stop", ctl_rollout_stop, "NAME [--reason TEXT] [--dry-run]", "end it where it is" },
+	{ "rollout", "retry", ctl_rollout_retry, "NAME NODE --reason TEXT [--dry-run]",
+	  "a node's update failed, or it is back to an old variant: begin anew with it" },
 	{ "image", "sign", ctl_image_sign,
 	  "--key FILE [--key FILE]... --line NAME --version TEXT --kernel FILE\n"
 	  "         --initrd FILE --cmdline TEXT [--purpose host|maintenance|cvm] [--security-version N]\n"

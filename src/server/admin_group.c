@@ -32,15 +32,6 @@ enum reason op_group_list(struct call *c)
 	return R_OK;
 }
 
-bool admin_name_good(const char *name, size_t max)
-{
-	static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-	size_t n = strlen(name);
-
-	return n > 0 && n < max && strchr(first, name[0]) &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == n;
-}
-
 enum reason op_group_add(struct call *c)
 {
 	const char *name = c->m->arg[0];

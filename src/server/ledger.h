@@ -55,6 +55,7 @@ struct job {
 	uint64_t refs_version;		/* what it was judged by */
 	struct blob body;
 	struct msg_session s;
+	struct rollout_terms rollout;
 	char peer[PEER_TEXT];
 
 	/* attest */
@@ -246,6 +247,19 @@ enum reason receipt_send(struct ledger *l, struct job *j, struct ipc *worker) mu
 void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt_judged *m);
 void on_failure(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_failure *m, struct bytes log);
 void on_manifest(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_manifest *m);
+
+/* ledger_rollout.c */
+bool rollout_is_open(const struct rollout *r);
+/* What the rollout of its group allows this node; the image goes into the session. */
+enum reason rollout_terms_of(struct ledger *l, const struct node *n, struct rollout_terms *terms,
+			     struct msg_session *s) must_check;
+/* In the transaction that records: R_SERVER_BUSY when it was judged by other terms. */
+enum reason rollout_still_true(struct ledger *l, const struct job *j, const struct node *now) must_check;
+/* Whether a worker says of the rollout what it may say. */
+bool rollout_judged_sane(const struct job *j, const struct msg_judged *m);
+enum reason rollout_record(struct ledger *l, const struct job *j) must_check;
+/* At the receipt: R_ROLLOUT_OVER when the `update` of this attestation holds no more. */
+enum reason rollout_may_boot(struct ledger *l, const struct node *n, const struct attestation *a) must_check;
 
 /* ledger_admin.c, ledger_refs.c */
 void on_admin(struct ledger *l, struct ipc *from, uint64_t id, const struct msg_admin *m, struct bytes body);

@@ -43,6 +43,15 @@ enum reason admin_group(struct call *c, const char *name)
 	return store_group_known(c->l->store, name);
 }
 
+bool admin_name_good(const char *name, size_t max)
+{
+	static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t n = strlen(name);
+
+	return n > 0 && n < max && strchr(first, name[0]) &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == n;
+}
+
 typedef enum reason (*operation)(struct call *c);
 
 static const operation operations[ADMIN_OP_MAX] = {

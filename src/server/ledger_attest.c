@@ -88,6 +88,7 @@ static enum reason session_fill(struct ledger *l, struct job *j)
 	snprintf(s->allowed_detail, sizeof(s->allowed_detail), "%s", a.detail);
 	s->has_manifest = a.has_manifest;
 	memcpy(s->manifest_digest, a.manifest, SHA256_LEN);
+	TRY(rollout_terms_of(l, &j->node, &j->rollout, s));
 	s->retry_after = HOLD_RETRY;
 	TRY(refused_after(l, &j->node, &s->refused_after));
 	node_text(&j->node, s->node);
@@ -122,7 +123,8 @@ static enum reason continuity_begin(struct ledger *l, struct job *j)
 	struct attestation a;
 	enum reason r = store_attestation_of_boot(l->store, j->node.id, &a);
 
-	if (r == R_STORE_NOT_FOUND || (r == R_OK && !a.receipt))
+	/* Who was admitted has something to continue; a maintenance image is nobody's host. */
+	if (r == R_STORE_NOT_FOUND || (r == R_OK && (!a.receipt || a.directive != DIRECTIVE_ADMIT)))
 		return R_RECEIPT_UNKNOWN;
 	if (r != R_OK)
 		return r;
@@ -218,7 +220,7 @@ enum reason attest_send(struct ledger *l, struct job *j, struct ipc *worker)
 		struct bytes piece[] = { bytes_of(&c, sizeof(c)), blob_bytes(&j->body) };
 		return ipc_send(worker, MSG_CONTINUED, j->id, piece, ARRAY_LEN(piece), -1);
 	}
-	struct msg_judge judge = { .s = j->s, .tail = (uint32_t)j->body.n };
+	struct msg_judge judge = { .s = j->s, .rollout = j->rollout, .tail = (uint32_t)j->body.n };
 	struct bytes piece[] = { bytes_of(&judge, sizeof(judge)), blob_bytes(&j->body) };
 	return ipc_send(worker, MSG_JUDGE, j->id, piece, ARRAY_LEN(piece), -1);
 }
@@ -257,6 +259,7 @@ static enum reason still_true(struct ledger *l, struct job *j)
 	if (a.directive != j->s.allowed || a.has_manifest != j->s.has_manifest ||
 	    memcmp(a.manifest, j->s.manifest_digest, SHA256_LEN) != 0)
 		return R_SERVER_BUSY;
+	TRY(rollout_still_true(l, j, &now));
 	j->node = now;
 	return R_OK;
 }
@@ -360,6 +363,7 @@ static enum reason record(struct ledger *l, struct job *j)
 	/* Its verdict was made for a node that is let in: the next one says that it waits. */
 	if (j->withheld)
 		return R_OK;
+	TRY(rollout_record(l, j));
 	memcpy(a->nonce, j->s.session.nonce, NONCE_LEN);
 	memcpy(a->evidence_digest, j->s.evidence_digest, SHA256_LEN);
 	memcpy(a->node_id, j->node.id, SHA256_LEN);
@@ -370,9 +374,9 @@ static enum reason record(struct ledger *l, struct job *j)
 	snprintf(a->reason, sizeof(a->reason), "%s", reason_name(j->facts.reason));
 	a->verdict = blob_bytes(&j->verdict);
 	TRY(sha256(a->verdict, a->verdict_digest));
-	a->has_manifest = j->s.has_manifest && (a->directive == DIRECTIVE_ADMIT ||
-						a->directive == DIRECTIVE_UPDATE);
-	memcpy(a->manifest_digest, j->s.manifest_digest, SHA256_LEN);
+	bool update = a->directive == DIRECTIVE_UPDATE;
+	a->has_manifest = update || (j->s.has_manifest && a->directive == DIRECTIVE_ADMIT);
+	memcpy(a->manifest_digest, update ? j->s.update_digest : j->s.manifest_digest, SHA256_LEN);
 	a->explanation = blob_bytes(&j->explanation);
 	a->values = j->facts.values;
 	a->clock = j->facts.record.clock;
@@ -446,7 +450,8 @@ void on_judged(struct ledger *l, struct job *j, const struct msg_judged *m, stru
 		return;
 	}
 	if (m->directive >= DIRECTIVE_MAX || m->directive < j->s.allowed || m->reason >= R_MAX ||
-	    m->values.count > LIMIT_BANKS || !text_printable(bytes_str(m->record.board)) || !ak_fits(m, j->s.session.ak_name) ||
+	    m->values.count > LIMIT_BANKS || !text_printable(bytes_str(m->record.board)) ||
+	    !rollout_judged_sane(j, m) || !ak_fits(m, j->s.session.ak_name) ||
 	    blob_append(&j->explanation, explanation.p, explanation.n) != R_OK) {
 		not_authentic(l, j, R_SERVER_WORKER);
 		return;

@@ -40,6 +40,7 @@ static enum reason receipt_begin(struct ledger *l, struct ipc *from, uint64_t id
 	TRY(store_node_by_ak(l->store, a->ak_name, &node));
 	if (node.state != NODE_ENROLLED)
 		return R_NODE_REVOKED;
+	TRY(rollout_may_boot(l, &node, a));
 	if (a->receipt) {
 		/* The gate did not hear the first answer. */
 		acknowledge(l, from, id, m->verdict_digest);
@@ -101,13 +102,19 @@ enum reason receipt_send(struct ledger *l, struct job *j, struct ipc *worker)
 	return ipc_send(worker, MSG_RECEIVED, j->id, piece, ARRAY_LEN(piece), -1);
 }
 
-/* A node revoked while its receipt was judged. */
-static enum reason still_enrolled(struct ledger *l, const struct job *j)
+/* A node revoked, or a rollout stopped, while the receipt was judged. */
+static enum reason still_may_boot(struct ledger *l, const struct job *j)
 {
+	_cleanup_free_ struct attestation *a = calloc(1, sizeof(*a));
 	struct node node;
 
+	if (!a)
+		return R_INTERNAL_MEMORY;
 	TRY(store_node_by_ak(l->store, j->received.session.ak_name, &node));
-	return node.state == NODE_ENROLLED ? R_OK : R_NODE_REVOKED;
+	if (node.state != NODE_ENROLLED)
+		return R_NODE_REVOKED;
+	TRY(store_attestation_by_verdict(l->store, j->received.verdict_digest, a));
+	return rollout_may_boot(l, &node, a);
 }
 
 void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt_judged *m)
@@ -118,7 +125,7 @@ void on_receipt_judged(struct ledger *l, struct job *j, const struct msg_receipt
 	if (r == R_OK && m->values.count > LIMIT_BANKS)
 		r = R_SERVER_WORKER;
 	if (r == R_OK)
-		r = still_enrolled(l, j);
+		r = still_may_boot(l, j);
 	if (r == R_OK)
 		r = ledger_write(l);
 	if (r == R_OK)

@@ -149,7 +149,7 @@ struct msg_answer {
  * One admin request. The admin front turned route and JSON into this; which
  * arguments an operation takes stands in admin_ops.def.
  */
-#define ADMIN_ARGS 4u
+#define ADMIN_ARGS 8u
 #define ADMIN_ARG_MAX 256u
 #define ABOUT_MAX 256u		/* what a refusal is about */
 struct msg_admin {
@@ -175,6 +175,9 @@ struct msg_session {
 	char allowed_detail[VERDICT_TEXT_MAX];
 	bool has_manifest;
 	uint8_t manifest_digest[SHA256_LEN];
+	/* `update` may be answered, and this maintenance image goes with it. */
+	bool has_update;
+	uint8_t update_digest[SHA256_LEN];
 	uint32_t lifetime;
 	uint32_t retry_after;		/* seconds, of a hold */
 	uint32_t refused_after;		/* seconds, of a refusal: more with each in a row */
@@ -185,6 +188,7 @@ struct msg_session {
 
 struct msg_judge {
 	struct msg_session s;
+	struct rollout_terms rollout;
 	uint32_t tail;
 };
 
@@ -193,6 +197,7 @@ struct msg_judged {
 	enum reason quote;
 	enum directive directive;
 	enum reason reason;		/* the first that the verdict gives; R_OK: admitted */
+	enum rollout_seen rollout;
 	struct node_record record;
 	uint8_t ek_set[SHA256_LEN];	/* see struct node; of the quoted claims */
 	struct pcr_values values;

@@ -51,6 +51,7 @@ static enum reason announce(struct signer *s, const struct ipc_message *m)
 	    x->allowed >= DIRECTIVE_MAX)
 		return R_FORMAT_RANGE;
 	channel_bool(&x->has_manifest);
+	channel_bool(&x->has_update);
 	x->node[sizeof(x->node) - 1] = x->basis[sizeof(x->basis) - 1] = '\0';
 	a->id = m->id;
 	a->used = true;
@@ -131,8 +132,11 @@ static enum reason payload_check(struct bytes payload, const struct msg_session 
 	    memcmp(v->evidence_digest, s->evidence_digest, SHA256_LEN) != 0 || v->directive < s->allowed ||
 	    v->lifetime > s->lifetime || v->issued_at != s->now)
 		return R_SERVER_MISMATCH;
-	if (v->has_manifest &&
-	    (!s->has_manifest || memcmp(v->manifest_digest, s->manifest_digest, SHA256_LEN) != 0))
+	/* Each directive has its own image, and none is given where the ledger named none. */
+	bool update = v->directive == DIRECTIVE_UPDATE;
+	const uint8_t *image = update ? s->update_digest : s->manifest_digest;
+	if ((update || v->has_manifest) &&
+	    (!(update ? s->has_update : s->has_manifest) || memcmp(v->manifest_digest, image, SHA256_LEN) != 0))
 		return R_SERVER_MISMATCH;
 	/* Who it is and why it is known; and nothing for a command line that nobody chose. */
 	if (strcmp(v->node, s->node) != 0 || strcmp(v->basis, s->basis) != 0 || v->parameter_count > 0)

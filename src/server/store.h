@@ -15,7 +15,7 @@
 
 struct store;
 
-#define STORE_SCHEMA 6
+#define STORE_SCHEMA 7
 
 /*
  * Opens or makes the database at `path`. R_STORE_NEWER for a newer schema; an older
@@ -310,6 +310,83 @@ enum reason store_policy_add(struct store *s, const char *group, struct bytes po
 enum reason store_policy_each(struct store *s,
 			      enum reason (*f)(void *ctx, const char *group, struct bytes policy),
 			      void *ctx) must_check;
+
+/*
+ * Rollouts (store_rollout.c): from the older variants of some components to new
+ * ones, for the nodes of a group. The one that was started last is the group's.
+ */
+enum rollout_state {
+	ROLLOUT_CREATED = 0,
+	ROLLOUT_RUNNING = 1,
+	ROLLOUT_PAUSED = 2,
+	ROLLOUT_STOPPED = 3,
+	ROLLOUT_DONE = 4,
+	ROLLOUT_STATE_MAX,
+};
+
+struct rollout {
+	int64_t id;
+	char name[ROLLOUT_NAME_MAX];
+	char group[GROUP_MAX];		/* "" once the group is gone */
+	enum rollout_state state;
+	uint8_t manifest[SHA256_LEN];	/* maintenance image */
+	uint32_t failures;		/* it stops at so many nodes */
+	uint32_t tries;			/* of one node: boots with `update` */
+	uint32_t at_once;		/* nodes that are on their way */
+	size_t new_count;
+	uint64_t new_id[ROLLOUT_NEW_MAX];
+	int64_t created, changed;
+};
+/* R_STORE_EXISTS for a name that is taken. */
+enum reason store_rollout_add(struct store *s, const struct rollout *r) must_check;
+enum reason store_rollout_find(struct store *s, const char *name, struct rollout *ret) must_check;
+enum reason store_rollout_of(struct store *s, const char *group, struct rollout *ret) must_check;
+enum reason store_rollout_each(struct store *s, enum reason (*f)(void *ctx, const struct rollout *r),
+			       void *ctx) must_check;
+enum reason store_rollout_state(struct store *s, int64_t id, enum rollout_state state, int64_t now) must_check;
+/* Running, the last of its group; of each node only what is updated is known still. */
+enum reason store_rollout_start(struct store *s, int64_t id, int64_t now) must_check;
+
+enum progress_state {
+	PROGRESS_WAITING = 0,
+	PROGRESS_UPDATING = 1,	/* `update` was answered, and it has not come back */
+	PROGRESS_UPDATED = 2,	/* admitted with what is brought */
+	PROGRESS_FAILED = 3,
+	PROGRESS_MAX,
+};
+
+struct progress {
+	enum progress_state state;
+	uint32_t tries;
+	uint32_t reset_count;		/* of the TPM in the boot that was the last try */
+	int64_t time;
+	char reason[64];		/* of a failure */
+};
+/* Of a node that nothing is known of: waiting. */
+enum reason store_progress(struct store *s, int64_t rollout, const uint8_t node[SHA256_LEN],
+			   struct progress *ret) must_check;
+enum reason store_progress_set(struct store *s, int64_t rollout, const uint8_t node[SHA256_LEN],
+			       const struct progress *p) must_check;
+/* An operator's word: as if the rollout had never met the node. */
+enum reason store_progress_forget(struct store *s, int64_t rollout, const uint8_t node[SHA256_LEN]) must_check;
+
+struct node_progress {
+	uint8_t id[SHA256_LEN];
+	char label[64];
+	enum directive last_directive;
+	int64_t seen;
+	struct progress p;
+};
+/* Enrolled nodes that are in its group now. */
+enum reason store_progress_each(struct store *s, const struct rollout *r,
+				enum reason (*f)(void *ctx, const struct node_progress *n), void *ctx) must_check;
+enum reason store_progress_count(struct store *s, const struct rollout *r, uint64_t ret[PROGRESS_MAX]) must_check;
+
+/* Variants in force that this node may not come back to; R_POLICY_FULL for more than `max`. */
+enum reason store_retired(struct store *s, const uint8_t node[SHA256_LEN], uint64_t *ret, size_t max,
+			  size_t *ret_count) must_check;
+/* The node was seen with what this rollout brings. */
+enum reason store_retire(struct store *s, int64_t rollout, const uint8_t node[SHA256_LEN]) must_check;
 
 /* Failures that gates report: unproven, capped in number. */
 struct stored_failure {

@@ -32,8 +32,11 @@ static enum reason in_use(struct store *s, const char *name)
 
 	TRY(db_get(s, "SELECT EXISTS (SELECT 1 FROM node WHERE grp = ?1)"
 		      " OR EXISTS (SELECT 1 FROM listed_ek WHERE grp = ?1)"
-		      " OR EXISTS (SELECT 1 FROM rule WHERE grp = ?1)", &st));
+		      " OR EXISTS (SELECT 1 FROM rule WHERE grp = ?1)"
+		      " OR EXISTS (SELECT 1 FROM rollout WHERE grp = ?1 AND state IN (?2, ?3))", &st));
 	db_text(st, 1, name);
+	db_int(st, 2, ROLLOUT_RUNNING);
+	db_int(st, 3, ROLLOUT_PAUSED);
 	TRY(db_row(s, st));
 	return sqlite3_column_int(st, 0) ? R_GROUP_USED : R_OK;
 }
@@ -51,6 +54,7 @@ enum reason store_group_remove(struct store *s, const char *name)
 	static const char *const gone[] = {
 		"DELETE FROM selected WHERE target = ?1",
 		"DELETE FROM node_group WHERE name = ?2",
+		"UPDATE rollout SET grp = '' WHERE grp = ?2",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
 		_statement_ st = NULL;

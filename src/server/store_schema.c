@@ -100,11 +100,31 @@ static const char RULES[] =
 	" model TEXT NOT NULL, grp TEXT NOT NULL, enrols INT NOT NULL, expires INT NOT NULL,"
 	" most INT NOT NULL, networks BLOB NOT NULL, used INT NOT NULL, latest INT NOT NULL) WITHOUT ROWID;";
 
+/* Rollouts, how far each node is, and which variants are retired for it. */
+static const char ROLLOUTS[] =
+	"CREATE TABLE rollout ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, grp TEXT NOT NULL,"
+	" state INT NOT NULL, manifest BLOB NOT NULL REFERENCES manifest(digest), failures INT NOT NULL,"
+	" tries INT NOT NULL, at_once INT NOT NULL, started INT NOT NULL DEFAULT 0,"
+	" created INT NOT NULL, changed INT NOT NULL);"
+	"CREATE INDEX rollout_grp ON rollout(grp, started);"
+	"CREATE TABLE rollout_variant ("
+	" rollout INT NOT NULL REFERENCES rollout(id), variant INT NOT NULL REFERENCES variant(id),"
+	" PRIMARY KEY (rollout, variant)) WITHOUT ROWID;"
+	"CREATE TABLE rollout_node ("
+	" rollout INT NOT NULL REFERENCES rollout(id), node BLOB NOT NULL REFERENCES node(id),"
+	" state INT NOT NULL, tries INT NOT NULL, reset_count INT NOT NULL, time INT NOT NULL,"
+	" reason TEXT NOT NULL, PRIMARY KEY (rollout, node)) WITHOUT ROWID;"
+	"CREATE TABLE node_retired ("
+	" node BLOB NOT NULL REFERENCES node(id), variant INT NOT NULL REFERENCES variant(id),"
+	" rollout INT NOT NULL REFERENCES rollout(id), PRIMARY KEY (node, variant)) WITHOUT ROWID;";
+
 /*
  * migration[n] leads from schema n to n + 1; a new database walks all of
  * them, so that there is one way only to each schema.
  */
-static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS, BOARDS, CERTIFICATES, RULES };
+static const char *const migration[STORE_SCHEMA] = { SCHEMA, KINDS, GROUPS, BOARDS, CERTIFICATES, RULES,
+						     ROLLOUTS };
 
 static enum reason schema_of(struct store *s, int *ret)
 {

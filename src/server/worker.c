@@ -82,6 +82,7 @@ static enum reason report(struct worker_state *w, uint64_t id, const struct msg_
 		.allowed_reason = s->allowed_reason,
 		.allowed_detail = s->allowed_detail,
 		.has_manifest = s->has_manifest,
+		.has_update = s->has_update,
 		.lifetime = s->lifetime,
 		.retry_after = s->retry_after,
 		.refused_after = s->refused_after,
@@ -91,6 +92,7 @@ static enum reason report(struct worker_state *w, uint64_t id, const struct msg_
 	};
 	memcpy(x.evidence_digest, s->evidence_digest, SHA256_LEN);
 	memcpy(x.manifest_digest, s->manifest_digest, SHA256_LEN);
+	memcpy(x.update_digest, s->update_digest, SHA256_LEN);
 	TRY(verdict_build(&x, v));
 	TRY(verdict_write(v, &payload));
 	TRY(explanation_write(&a->explanation, &words));
@@ -116,6 +118,7 @@ static enum reason report(struct worker_state *w, uint64_t id, const struct msg_
 	if (v->directive != DIRECTIVE_ADMIT && v->reason_count > 0 &&
 	    !reason_find(v->reason[0].name, &g->reason))
 		g->reason = R_INTERNAL;
+	g->rollout = a->rollout;
 	g->record = a->record;
 	TRY(ek_set_of(&q->claims, g->ek_set));
 	g->values = q->claims.values;
@@ -160,7 +163,7 @@ static enum reason judge(struct worker_state *w, uint64_t id, const struct msg_j
 		r = session_fits(q, &m->s);
 	if (r != R_OK)
 		return not_authentic(w, id, r);
-	TRY(appraise(q, &m->s.session, &m->s.record, &w->refs, &w->policy, a));
+	TRY(appraise(q, &m->s.session, &m->s.record, &w->refs, &w->policy, &m->rollout, a));
 
 	/* Other firmware in the TPM may mean other banks: they are proved again first. */
 	struct msg_session s = m->s;
@@ -168,7 +171,7 @@ static enum reason judge(struct worker_state *w, uint64_t id, const struct msg_j
 	    a->record.clock.firmware_version != s.record.clock.firmware_version && s.allowed < DIRECTIVE_HOLD) {
 		s.allowed = DIRECTIVE_HOLD;
 		s.allowed_reason = R_TPM_FIRMWARE_CHANGED;
-		s.has_manifest = false;
+		s.has_manifest = s.has_update = false;
 		s.retry_after = 1;
 	}
 	return report(w, id, &s, q, a, body);
@@ -283,11 +286,20 @@ static bool announced_sane(struct msg_session *s)
 	channel_bool(&s->record.clock.known);
 	channel_bool(&s->banks_proved);
 	channel_bool(&s->has_manifest);
+	channel_bool(&s->has_update);
 	s->record.board[sizeof(s->record.board) - 1] = '\0';
 	s->allowed_detail[sizeof(s->allowed_detail) - 1] = '\0';
 	s->node[sizeof(s->node) - 1] = '\0';
 	s->basis[sizeof(s->basis) - 1] = '\0';
 	return session_sane(&s->session) && s->allowed < DIRECTIVE_MAX && s->allowed_reason < R_MAX;
+}
+
+static bool rollout_sane(struct rollout_terms *t)
+{
+	channel_bool(&t->last_try);
+	t->name[sizeof(t->name) - 1] = '\0';
+	return t->mode < ROLLOUT_MODE_MAX && t->new_count <= ROLLOUT_NEW_MAX &&
+	       t->retired_count <= REFERENCE_SET_MAX;
 }
 
 static enum reason handle(struct worker_state *w, const struct ipc_message *m, bool *ret_request)
@@ -308,7 +320,7 @@ static enum reason handle(struct worker_state *w, const struct ipc_message *m, b
 		struct msg_judge j;
 		if (!CHANNEL_SPLIT(m, j, &tail))
 			return R_FORMAT_TRUNCATED;
-		return announced_sane(&j.s) ? judge(w, m->id, &j, tail) : R_FORMAT_RANGE;
+		return announced_sane(&j.s) && rollout_sane(&j.rollout) ? judge(w, m->id, &j, tail) : R_FORMAT_RANGE;
 	}
 	case MSG_CONTINUED: {
 		struct msg_continued j;

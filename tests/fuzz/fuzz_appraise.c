@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				       q->claims.values.bank[i].present) == R_OK);
 	if (q->claims.values.count == 0)
 		must(pcr_selection_add(&q->attest.selection, ALG_SHA256, SELECTED) == R_OK);
-	must(appraise(q, &s, &none, &refs, &policy, a) == R_OK);
+	must(appraise(q, &s, &none, &refs, &policy, NULL, a) == R_OK);
 	check_result();
 	learn();
 	return 0;

@@ -70,7 +70,7 @@ static inline void kit_judge(const struct kit *k, const struct kit_refs *r,
 	assert_ok(kit_check(k, q));
 	if (clock)
 		record.clock = *clock;
-	assert_ok(appraise(q, &k->session, &record, &r->set, p ? p : &standard,
+	assert_ok(appraise(q, &k->session, &record, &r->set, p ? p : &standard, NULL,
 			   ret));
 	free(q);
 }

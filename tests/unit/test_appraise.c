@@ -69,7 +69,7 @@ static void test_stage(void **state)
 	judge();
 	assert_ok(kit_check(k, q));
 	k->session.stage = STAGE_HOST;
-	assert_reason(R_SESSION_STAGE, appraise(q, &k->session, &none, &refs.set, &p, a));
+	assert_reason(R_SESSION_STAGE, appraise(q, &k->session, &none, &refs.set, &p, NULL, a));
 	free(q);
 }
 

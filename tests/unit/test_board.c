@@ -17,7 +17,7 @@ static void judge_on(const char *board, const char *record)
 	k->board = board;
 	kit_make(k);
 	assert_ok(kit_check(k, q));
-	assert_ok(appraise(q, &k->session, &on_record, &refs.set, &p, a));
+	assert_ok(appraise(q, &k->session, &on_record, &refs.set, &p, NULL, a));
 	free(q);
 }
 

@@ -3,34 +3,6 @@
 #include "appraise/component.h"
 #include "component_kit.h"
 
-static size_t variant_of(const struct kit_refs *r, const char *component)
-{
-	for (size_t i = 0; i < r->set.count; i++)
-		if (strcmp(r->set.variant[i].component, component) == 0)
-			return i;
-	fail_msg("no variant of %s", component);
-	return 0;
-}
-
-/* One set out of two; the bytes of both must live on. */
-static void merge(struct kit_refs *to, const struct kit_refs *from)
-{
-	struct reference_variant *v;
-
-	v = realloc(to->set.variant, (to->set.count + from->set.count) * sizeof *v);
-	assert_non_null(v);
-	to->set.variant = v;
-	for (size_t i = 0; i < from->set.count; i++) {
-		v[to->set.count] = from->set.variant[i];
-		v[to->set.count].id += 100;
-		v[to->set.count].event = calloc(from->set.variant[i].event_count,
-						sizeof *v->event);
-		memcpy(v[to->set.count].event, from->set.variant[i].event,
-		       from->set.variant[i].event_count * sizeof *v->event);
-		to->set.count++;
-	}
-}
-
 static void test_learned(void **state)
 {
 	const struct reference_variant *v;

@@ -111,14 +111,14 @@ static void judge(struct bytes log, const char *name)
 		if (getenv("VERBOSE"))
 			print_message("%s: %s\n", reason_name(r), name);
 		set = (struct reference_set){ 0 };
-		assert_ok(appraise(q, &k->session, &none, &set, &p, a));
+		assert_ok(appraise(q, &k->session, &none, &set, &p, NULL, a));
 		assert_int_equal(a->directive, DIRECTIVE_REFUSE);
 		return;
 	}
 	learned++;
 	for (size_t i = 0; i < set.count; i++)
 		set.variant[i].state = VARIANT_ACTIVE;
-	assert_ok(appraise(q, &k->session, &none, &set, &p, a));
+	assert_ok(appraise(q, &k->session, &none, &set, &p, NULL, a));
 	if (a->directive != DIRECTIVE_ADMIT && !only_unclaimed()) {
 		print_message("%s\n", name);
 		print_findings(a);
@@ -127,7 +127,7 @@ static void judge(struct bytes log, const char *name)
 	admitted += a->directive == DIRECTIVE_ADMIT;
 	for (size_t i = 0; i < set.count; i++) {
 		set.variant[i].event_count--;
-		assert_ok(appraise(q, &k->session, &none, &set, &p, a));
+		assert_ok(appraise(q, &k->session, &none, &set, &p, NULL, a));
 		assert_int_equal(a->directive, DIRECTIVE_REFUSE);
 		set.variant[i].event_count++;
 	}

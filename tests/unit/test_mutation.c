@@ -119,7 +119,7 @@ static enum directive judge(bool for_real)
 	if (for_real)
 		extend_for_real(blob_bytes(&log));
 	q->claims.firmware_log = blob_bytes(&log);
-	assert_ok(appraise(q, &k->session, &none, &refs, &policy, a));
+	assert_ok(appraise(q, &k->session, &none, &refs, &policy, NULL, a));
 	q->claims.values = values;
 	judged++;
 	return a->directive;
@@ -143,7 +143,7 @@ static void boot(const uint16_t *bank, size_t banks)
 	assert_ok(component_learn(q, "lab", &policy, &refs));
 	for (size_t i = 0; i < refs.count; i++)
 		refs.variant[i].state = VARIANT_ACTIVE;
-	assert_ok(appraise(q, &k->session, &none, &refs, &policy, a));
+	assert_ok(appraise(q, &k->session, &none, &refs, &policy, NULL, a));
 	assert_admitted(a);
 }
 

@@ -211,6 +211,35 @@ static void assert_still_signs(struct scene *s, unsigned worker)
 	assert_true(verdict);
 }
 
+static void update(struct scene *s)
+{
+	s->announce.s.has_update = true;
+	memset(s->announce.s.update_digest, 0x33, SHA256_LEN);
+	s->verdict.directive = DIRECTIVE_UPDATE;
+	memset(s->verdict.manifest_digest, 0x33, SHA256_LEN);
+}
+
+/* Each directive has its own image, and none is signed that the ledger did not name. */
+static void other_image(void **state)
+{
+	struct scene *s = *state;
+
+	prepare(s);
+	update(s);
+	s->announce.s.has_update = false;
+	assert_mismatch(s);
+	/* the host image by `update`, the maintenance image as a host */
+	prepare(s);
+	update(s);
+	memcpy(s->verdict.manifest_digest, s->announce.s.manifest_digest, SHA256_LEN);
+	assert_mismatch(s);
+	prepare(s);
+	update(s);
+	s->verdict.directive = DIRECTIVE_ADMIT;
+	assert_mismatch(s);
+	assert_still_signs(s, 0);
+}
+
 static void signs_what_was_announced(void **state)
 {
 	struct scene *s = *state;
@@ -222,6 +251,11 @@ static void signs_what_was_announced(void **state)
 	prepare(s);
 	s->verdict.directive = DIRECTIVE_REFUSE;
 	s->verdict.has_manifest = false;
+	assert_ok(ask(s, &verdict));
+	assert_true(verdict);
+	/* The maintenance image, where the ledger named one. */
+	prepare(s);
+	update(s);
 	assert_ok(ask(s, &verdict));
 	assert_true(verdict);
 	/* A key that is not on record yet is the one that is named. */
@@ -468,6 +502,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define SCENE(f) cmocka_unit_test_setup_teardown(f, begin, end)
+		SCENE(other_image),
 		SCENE(signs_what_was_announced),
 		SCENE(other_session),
 		SCENE(other_quote),

@@ -163,6 +163,13 @@ static void assert_first_rows(struct fixture *f)
 	assert_string_equal(listed.label, "n1");
 	assert_string_equal(listed.group, "");
 	assert_int_equal(n.implemented.count, 1);
+	/* there was no rollout, and nothing is retired */
+	struct rollout rollout;
+	uint64_t retired;
+	size_t count;
+	assert_reason(R_STORE_NOT_FOUND, store_rollout_of(f->store, "racks", &rollout));
+	assert_ok(store_retired(f->store, n.id, &retired, 1, &count));
+	assert_int_equal(count, 0);
 	assert_ok(store_attestation_of_node(f->store, n.id, 0, &a));
 	assert_int_equal(a.stage, STAGE_HOST);
 	assert_ok(store_attestation_of_boot(f->store, n.id, &a));

@@ -73,6 +73,29 @@ static void test_admit(void **state)
 	assert_int_equal(v->lifetime, 30);
 }
 
+/* Each directive has its own image, and `update` is never without one. */
+static void test_update(void **state)
+{
+	_cleanup_(blob_free) struct blob b = BLOB(LIMIT_VERDICT);
+
+	(void)state;
+	memset(x.update_digest, 7, SHA256_LEN);
+	build();
+	assert_int_equal(v->manifest_digest[0], 3);
+	a->directive = DIRECTIVE_UPDATE;
+	assert_ok(verdict_build(&x, v));
+	assert_reason(R_FORMAT_RANGE, verdict_write(v, &b));
+	x.has_update = true;
+	assert_ok(verdict_build(&x, v));
+	assert_int_equal(v->manifest_digest[0], 7);
+	assert_ok(verdict_write(v, &b));
+	/* who may not boot gets neither */
+	x.allowed = DIRECTIVE_HOLD;
+	assert_ok(verdict_build(&x, v));
+	assert_int_equal(v->directive, DIRECTIVE_HOLD);
+	assert_false(v->has_manifest);
+}
+
 static void test_not_allowed(void **state)
 {
 	(void)state;
@@ -149,7 +172,7 @@ static void test_vector(void **state)
 						     DIRECTIVE_HOLD, DIRECTIVE_REFUSE };
 	static const int8_t status[] = { EAR_AFFIRMING, EAR_WARNING, EAR_WARNING,
 					 EAR_CONTRAINDICATED };
-	const struct judged all = { true, true };
+	const struct judged all = { .components = true, .facts = true };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -206,7 +229,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_admit), TEST(test_not_allowed), TEST(test_refused),
+		TEST(test_admit), TEST(test_update), TEST(test_not_allowed), TEST(test_refused),
 		TEST(test_many),  TEST(test_vector),	  TEST(test_versions),
 	};
 

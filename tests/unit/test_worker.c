@@ -135,6 +135,9 @@ static void session_out_of_range(void **state)
 	ENDS(R_FORMAT_RANGE, memset(&x->allowed, 0xff, sizeof(x->allowed)));
 	ENDS(R_FORMAT_RANGE, x->allowed_reason = R_MAX);
 	ENDS(R_FORMAT_RANGE, memset(&x->allowed_reason, 0xff, sizeof(x->allowed_reason)));
+	ENDS(R_FORMAT_RANGE, s->judge.rollout.mode = ROLLOUT_MODE_MAX);
+	ENDS(R_FORMAT_RANGE, s->judge.rollout.new_count = ROLLOUT_NEW_MAX + 1);
+	ENDS(R_FORMAT_RANGE, s->judge.rollout.retired_count = SIZE_MAX);
 	/* a verdict that no gate would read */
 	ENDS(R_FORMAT_RANGE, x->lifetime = UINT32_MAX);
 	ENDS(R_FORMAT_RANGE, x->now = UINT64_MAX);
@@ -146,9 +149,12 @@ static void session_out_of_range(void **state)
 	memset(x->basis, 'b', sizeof(x->basis));
 	memset(x->allowed_detail, 0xff, sizeof(x->allowed_detail));
 	memset(&x->has_manifest, 0xff, sizeof(x->has_manifest));
+	memset(&x->has_update, 0xff, sizeof(x->has_update));
 	memset(&x->banks_proved, 0xff, sizeof(x->banks_proved));
 	memset(&x->record.clock.known, 0xff, sizeof(x->record.clock.known));
 	memset(x->record.board, 'b', sizeof(x->record.board));
+	memset(s->judge.rollout.name, 'r', sizeof(s->judge.rollout.name));
+	memset(&s->judge.rollout.last_try, 0xff, sizeof(s->judge.rollout.last_try));
 	x->allowed = DIRECTIVE_HOLD;
 	x->allowed_reason = R_NODE_PENDING;
 	assert_int_equal(judged(s, &v), DIRECTIVE_HOLD);
