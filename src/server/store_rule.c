@@ -29,7 +29,7 @@ enum reason store_rule_add(struct store *s, const struct rule *r, const uint8_t 
 	db_int(st, 7, r->enrols);
 	db_int(st, 8, r->expires);
 	db_int(st, 9, (int64_t)r->most);
-	db_bytes(st, 10, bytes_of(networks, r->network_count * NETWORK_LEN));
+	db_bytes(st, 10, bytes_of(networks, (size_t)r->network_count * NETWORK_LEN));
 	db_int(st, 11, now);
 	return db_run(s, st);
 }
