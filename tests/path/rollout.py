@@ -70,13 +70,18 @@ class Rollout(kit.PathCase):
         self.assert_booted(boot)
         self.assertEqual(boot.file("kernel"), HOST)
 
+    def nodes_now(self):
+        return self.control.json("node", "list")["nodes"]
+
     def held(self, reason, log, node=None):
         """The gate waits, for this reason; nothing is booted."""
         node = node or self.node
         node.power_on(log=log)
+        before = sum(n["verdicts"] for n in self.nodes_now())
         child = node.start()
-        self.wait_for(lambda: any(n["last_reason"] == reason for n in self.control.json("node", "list")["nodes"]),
-                      child)
+        # With its second question it has told the answer to the first.
+        self.wait_for(lambda: sum(n["verdicts"] for n in self.nodes_now()) > before + 1, child)
+        self.assertIn(reason, [n.get("last_reason") for n in self.nodes_now()])
         stopped = node.stop(child)
         self.assertFalse(stopped.jumped())
         self.assertIn(reason, stopped.text)
