@@ -23,7 +23,8 @@ void decode_fields(json_t *to, const struct fields *f);
 /* Adds a sentence to the object's "notes". */
 void decode_note(json_t *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "refused": the reason, where in the file, and in the how manieth thing. Returns the reason. */
-enum reason decode_refused(json_t *to, enum reason r, size_t offset, const char *thing, size_t number);
+enum reason decode_refused(json_t *to, enum reason r, size_t offset, const char *thing, size_t number)
+	must_check;
 /* A number as `0x...` with at least so many digits. */
 json_t *decode_hex(uint64_t number, int digits);
 
