@@ -232,7 +232,8 @@ static void a_failure_stops_it(void **state)
 	/* seen with what it brings when it is over: retired all the same, and nothing is done */
 	assert_ok(comes_back(s, 3));
 	assert_value(s, "2", "SELECT state FROM rollout_node");
-	assert_value(s, "2", "SELECT variant FROM node_retired");
+	/* what is staged may be newer still: once it is in force, it is not found retired */
+	assert_value(s, "2", "SELECT group_concat(variant) FROM node_retired");
 	assert_value(s, "3", "SELECT state FROM rollout");
 }
 

@@ -73,7 +73,7 @@ static void not_enrolled(void **state)
 		{ "", "", "rule hall matched, rule.network" },
 		{ "UPDATE rule SET networks = x''", INSIDE, "rule hall matched, rule.network" },
 		{ "UPDATE rule SET used = most", INSIDE, "rule hall matched, rule.exhausted" },
-		{ "UPDATE rule SET expires = unixepoch()", INSIDE, "rule hall matched, rule.expired" },
+		{ "UPDATE rule SET expires = unixepoch(), latest = 0", INSIDE, "rule hall matched, rule.expired" },
 		/* The clock was past the end once, and is not now. */
 		{ "UPDATE rule SET latest = expires", INSIDE, "rule hall matched, rule.expired" },
 		/* It is not, but it was later than it is. */
@@ -106,13 +106,16 @@ static void not_matched(void **state)
 	struct scene *s = *state;
 
 	rule_add(s, "hall", true);
-	for (int i = 0; i < 2; i++) {
-		struct arrival a = arriving_from(s, 5, 5, true, i ? origin_of("SLB 9670") : NULL, INSIDE, 0);
+	for (int i = 0; i < 3; i++) {
+		struct arrival a = arriving_from(s, 5, 5, true, i == 0 ? origin_of("SLB 9670") : NULL, INSIDE, 0);
 
 		assert_ok(arrived(s, &a, DIRECTIVE_HOLD));
 		assert_value(s, "", "SELECT basis " FRESH);
 		assert_value(s, "", "SELECT rule " FRESH);
 		gone(s);
+		/* No origin is no rule's, whatever a rule has. */
+		if (i == 1)
+			sql(s, "UPDATE rule SET origin = zeroblob(32)");
 	}
 }
 
